@@ -165,6 +165,32 @@ TEST(Increments, AreTakenWithPreCopyToo) {
   EXPECT_EQ(resumed(place, {"image"}).status, Patient::kStatus);
 }
 
+TEST(Increments, ThatAreDamagedArePrunedForNothing) {
+  ProcessPlace place;
+  Patient patient(place);
+  const std::vector<std::string> keeps_all = {"PERDURE_RETENTION_KEEP_LAST=9"};
+  for (const char* increments : {"0", "8", "8"})
+    ASSERT_EQ(Perdure(place, {"capture", patient.number(), "--name", "image", "--increments", increments}, keeps_all)
+                  .wait()
+                  .status,
+              kGood);
+  EXPECT_EQ(patient.end(), Patient::kStatus);
+  flip_a_byte(borrowed_in(place, "3").at(0), 64 * 1024);
+  (void)run_verb({"prune", "--store", place.store, "--keep-last", "1", "--yes"});
+  EXPECT_EQ(resumed(place, {"image"}).status, Patient::kStatus) << "the one that is whole was not given up";
+}
+
+TEST(Increments, AreNotExportedWithoutTheRest) {
+  ProcessPlace place;
+  Patient patient(place);
+  for (int version = 1; version <= 2; ++version) captured(place, patient);
+  EXPECT_EQ(patient.end(), Patient::kStatus);
+  const Ran ran = run_verb({"export", "image@2", "--store", place.store, "--to", place.directory / "out.zarr"});
+  EXPECT_EQ(ran.status, kCannot);
+  EXPECT_THAT(ran.err, HasSubstr("other versions have the rest"));
+  EXPECT_FALSE(fs::exists(place.directory / "out.zarr"));
+}
+
 TEST(Increments, AreForgottenWhole) {
   ProcessPlace place;
   Patient patient(place);

@@ -81,6 +81,7 @@ DeepCheck deep_check(store::Store& store, Terminal& terminal) {
     AuditPlan plan{{facts.listing}, {}, facts.bytes};
     for (const reader::SegmentFacts& segment : facts.segments)
       plan.segments.push_back({segment.ref, facts.listing.id, segment.bytes});
+    if (!plan_borrowed(store, plan)) return false;
     Progress progress(terminal, "verifying what stays", plan.bytes);
     const auto result = audit(store, plan, os::cpu_count(), [&](std::uint64_t bytes) { progress.add(bytes); });
     return entry->second = result.defects.empty() && result.incomplete.empty();

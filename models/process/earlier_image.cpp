@@ -31,6 +31,10 @@ base::Status EarlierImage::read(const std::string& name) {
   PERDURE_CHECK(content.read_local(*record, 0, bytes));
   PERDURE_TRY(auto image, decode_image(bytes, listing.id.text()));
   const auto& id = listing.id;
+  PERDURE_TRY(const auto source, store_->open(listing.segments.front()));
+  PERDURE_TRY(const auto manifest, segment::read_rank(*source, 0));
+  if (manifest.pieces.size() != 1 || manifest.pieces.front().regions != entries_of(bytes.size(), image))
+    return base::fail(PERDURE_MISMATCH, id.text(), "its record says of its pages something else than the checkpoint");
   segments_ = {{id.version, listing.segments.front()}};
   PERDURE_TRY(auto borrowed, store::borrowed(*store_, id));
   segments_.insert(segments_.end(), borrowed.begin(), borrowed.end());
@@ -56,12 +60,17 @@ base::Result<store::BorrowedSegment> EarlierImage::segment_of(const segment::Bor
 }
 
 base::Status EarlierImage::lend_to(const segment::VersionId& borrower) {
-  failed_ = true;
-  for (const segment::Borrowed& one : lent_segments(lent_)) {
-    PERDURE_TRY(const auto segment, segment_of(one));
-    PERDURE_CHECK(store::borrow(*store_, borrower, segment));
-  }
-  failed_ = false;
+  const auto lend = [&]() -> base::Status {
+    for (const segment::Borrowed& one : lent_segments(lent_)) {
+      PERDURE_TRY(const auto segment, segment_of(one));
+      PERDURE_CHECK(store::borrow(*store_, borrower, segment));
+    }
+    return {};
+  };
+  const base::Status lent = lend();
+  failed_ = !lent;
+  if (!lent) note_ = lent.error().text();
+  PERDURE_CHECK(lent);
   if (!lent_.lenders.empty()) os::crash_point(os::CrashPoint::increment_borrowed);
   return {};
 }

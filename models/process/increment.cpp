@@ -1,6 +1,7 @@
 #include "process/increment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -9,6 +10,9 @@
 
 namespace perdure::process {
 namespace {
+
+/// The record would be longer than a reader takes: of some 512 GiB.
+constexpr std::size_t kMostMarkBytes = 128 * base::MiB;
 
 using Mark = std::array<std::byte, kMarkBytes>;
 
@@ -57,6 +61,14 @@ StoredBlocks blocks_of_stored(const StoredImage& stored) {
   return all;
 }
 
+/// Somebody else may write there while this process stands still, between its mark and its copy: then the mark is not
+/// that of what was stored.
+bool is_shared(const ProcessImage& image, const PageRun& run) {
+  const auto map = std::find_if(image.maps.begin(), image.maps.end(),
+                                [&](const MapImage& one) { return one.begin <= run.begin && run.begin < one.end; });
+  return map != image.maps.end() && (map->shared || map->object != 0);
+}
+
 class Shortening {
  public:
   Shortening(const ProcessImage& image, const std::vector<std::byte>& marks, const StoredBlocks& stored)
@@ -64,7 +76,7 @@ class Shortening {
     for (const NodePages& node : image.pages) {
       own_.push_back({node.node, {}});
       of_node_.clear();
-      for (const PageRun& run : node.runs) add(node.node, run);
+      for (const PageRun& run : node.runs) add(node.node, run, is_shared(image, run));
     }
   }
   std::vector<NodePages> own() const { return own_; }
@@ -87,7 +99,7 @@ class Shortening {
 
  private:
   // Runs are those of mappings: what is joined here was one before.
-  void add(std::uint32_t node, const PageRun& run) {
+  void add(std::uint32_t node, const PageRun& run, bool shared) {
     std::vector<PageRun> blocks;
     add_blocks(run, blocks);
     bool own_before = false;
@@ -95,7 +107,7 @@ class Shortening {
     for (const PageRun& block : blocks) {
       numbers_[block.begin] = next_;
       const auto found = stored_->find(block.begin);
-      const bool same = found != stored_->end() && found->second.pages == block.pages &&
+      const bool same = !shared && found != stored_->end() && found->second.pages == block.pages &&
                         found->second.mark == mark_at(*marks_, next_);
       ++next_;
       if (!same) {
@@ -156,6 +168,7 @@ std::vector<PageRun> blocks_of_pages(const std::vector<NodePages>& pages) {
 ProcessImage shortened(ProcessImage image, std::vector<std::byte> key, std::vector<std::byte> marks,
                        const StoredImage* before, std::size_t most_lenders) {
   image.increment = {};
+  if (marks.size() > kMostMarkBytes) return image;
   const bool comparable = before != nullptr && !key.empty() && before->image.increment.key == key;
   if (comparable) {
     const StoredBlocks stored = blocks_of_stored(*before);

@@ -123,6 +123,19 @@ TEST(Increments, AreWholeWhereMoreThanHalfChangedOrKeysOrLendersDoNotAllow) {
   EXPECT_EQ(lenders(&first, kKey, 8), 0) << "more than half";
 }
 
+// Whose owner may stand still while others write there.
+TEST(Increments, StoreSharedMemoryEachTime) {
+  ProcessImage whole = with_pages({{0, {{0, 4 * kBlockPages}, {8 * kBlockBytes, kBlockPages}}}});
+  whole.maps = {{0, 4 * kBlockBytes}, {8 * kBlockBytes, 9 * kBlockBytes}};
+  whole.maps[1].shared = true;
+  whole.maps[1].object = 1;
+  Stores stores;
+  const auto content = filled(whole, 3);
+  const auto first = stores.store(shortened(whole, kKey, Memory::marks(whole, content), nullptr, 8), content);
+  const auto second = shortened(whole, kKey, Memory::marks(whole, content), &first, 8);
+  EXPECT_THAT(second.pages[0].runs, ElementsAre(PageRun{8 * kBlockBytes, kBlockPages}));
+}
+
 TEST(Increments, OfAPartOfABlockThatGrewStoreIt) {
   const ProcessImage before = with_pages({{0, {{0, 4}, {2 * kBlockBytes, 4 * kBlockPages}}}});
   const ProcessImage after = with_pages({{0, {{0, 5}, {2 * kBlockBytes, 4 * kBlockPages}}}});

@@ -9,6 +9,9 @@ namespace {
 constexpr std::uint64_t kKeptBytes = 256 * base::MiB;
 constexpr std::uint64_t kPieceBytes = 4 * base::MiB;
 
+/// Of what another reading may find as it was, nothing bad is known.
+bool is_about_its_bytes(base::ErrorCode code) { return code == PERDURE_CORRUPT || code == PERDURE_NOT_FOUND; }
+
 base::Error missing(const segment::VersionId& borrower, const segment::Borrowed& wanted, const std::string& why) {
   return {PERDURE_INCOMPLETE, borrower.text(),
           "what it has of version " + std::to_string(wanted.version) + " is not there: " + why,
@@ -50,6 +53,7 @@ base::Result<LentPages::Source> LentPages::find(const segment::Borrowed& wanted)
     };
     auto found = read();
     if (found) return found;
+    if (!is_about_its_bytes(found.error().code)) return found;
     why = missing(borrower_, wanted, found.error().text());
   }
   return base::fail(why);
@@ -63,8 +67,9 @@ base::Status LentPages::read(const Source& source, std::uint64_t offset, base::B
     const std::size_t chunk = offset / piece.chunk_bytes;
     const std::uint64_t from = offset % piece.chunk_bytes;
     const auto part = target.first(std::min<std::uint64_t>(target.size(), piece.chunks[chunk].length - from));
-    if (const auto given = chunks_.read({&source.segment, &piece, chunk}, from, part); !given)
-      return base::fail(missing(borrower_, source.wanted, given.error().text()));
+    const auto given = chunks_.read({&source.segment, &piece, chunk}, from, part);
+    if (!given && !is_about_its_bytes(given.error().code)) return given;
+    if (!given) return base::fail(missing(borrower_, source.wanted, given.error().text()));
     offset += part.size();
     target = target.subspan(part.size());
   }

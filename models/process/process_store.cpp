@@ -69,10 +69,12 @@ base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices,
   }
   HeldProcess held(*guard_, choices, !then, earlier.get());
   base::Status done = session_->checkpoint(name, version, held);
-  // What it would have borrowed is gone, or the store keeps nothing for others.
-  if (!done && earlier && earlier->gave_up()) done = session_->checkpoint(name, version, held);
-  for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
-    done = session_->checkpoint(name, ++version, held);
+  for (int tries = 0; !done && tries < 100; ++tries) {
+    const bool whole = earlier && earlier->gave_up();  // what it would have borrowed is gone, or cannot be
+    if (!whole && done.error().code != PERDURE_EXISTS) break;
+    if (!whole) ++version;
+    done = session_->checkpoint(name, version, held);
+  }
   PERDURE_CHECK(done);
   CaptureReport report = held.report();
   report.version = version;

@@ -189,8 +189,9 @@ base::Status naming_node(Job& job, base::Status waited) {
 
 }  // namespace
 
-base::Status wait_level(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
-  base::Status ready = segment::check_name(name);
+base::Status wait_level(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s,
+                        base::Status ready) {
+  if (ready) ready = segment::check_name(name);
   if (ready) ready = check_version(version);
   if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");

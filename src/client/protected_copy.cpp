@@ -42,6 +42,10 @@ base::Status can_copy() {
 
 base::Status can_protect() {
   const std::uint64_t pinned = os::pinned_bytes();
+  const std::string device = pinned == 0 ? os::silent_device() : "";
+  if (!device.empty())
+    return base::fail(PERDURE_UNSUPPORTED, device,
+                      "it is open, and may write to memory that is registered with it, which nothing says");
   if (pinned == 0) return can_copy();
   return base::fail(
       PERDURE_UNSUPPORTED, "memory of the program",
@@ -55,6 +59,7 @@ ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture
     : protection_(std::move(protection)),
       ranges_(std::move(ranges)),
       blocks_(ranges_, block_bytes),
+      mine_(ranges_.size()),
       state_(State{blocks_}),
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (std::size_t range = 0; range <= ranges_.size(); ++range) first_.push_back(blocks_.first_of(range));
@@ -99,8 +104,10 @@ base::Status ProtectedCopy::start() {
 }
 
 void ProtectedCopy::protect_all() {
-  for (std::size_t range = 0; range < ranges_.size(); ++range)
-    if (!protection_.protect(ranges_[range].begin, ranges_[range].end)) copy_at_once(range);
+  for (std::size_t range = 0; range < ranges_.size(); ++range) {
+    mine_[range] = protection_.protect(ranges_[range].begin, ranges_[range].end).has_value();
+    if (!mine_[range]) copy_at_once(range);
+  }
 }
 
 // Another handle protects it, or there can be no more mappings.
@@ -225,12 +232,13 @@ CopyCounts ProtectedCopy::counts() {
   return counts;
 }
 
-// The descriptor is closed last: who drops memory waits for its event to be read. What was moved and grew is let go of
+// Kernels before 6.17 let one descriptor end what another one protects: so only what is ours is ended. The descriptor
+// is closed last: who drops memory waits for its event to be read. What was moved and grew is let go of
 // then.
 void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
   for (std::size_t range = 0; range < ranges_.size(); ++range) {
-    if (protection_.release(ranges_[range].begin, ranges_[range].end)) continue;
+    if (!mine_[range] || protection_.release(ranges_[range].begin, ranges_[range].end)) continue;
     for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
       const auto part = blocks_.block(block);
       (void)protection_.release(part.begin, part.end);

@@ -70,6 +70,7 @@ class ProtectedCopy {
   std::vector<capture::CopyPart> ranges_;
   capture::BlockPlan blocks_;  // where blocks are; their states are behind the lock
   std::vector<std::size_t> first_;
+  std::vector<bool> mine_;  // ranges that this protects; the others are another handle's, or nobody's
   base::Guarded<State> state_;
   std::condition_variable changed_;
   os::Fd stop_;

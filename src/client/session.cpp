@@ -222,9 +222,11 @@ base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, s
 base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
   (void)finish_capture();
+  // Other ranks may not know of it, and make the exchange of a wait.
+  base::Status ready;
   if (failed_ && failed_->first.name == name && failed_->first.version == static_cast<std::uint64_t>(version))
-    return base::fail(failed_->second);
-  return collective([&] { return wait_level(*job_, std::string(name), version, level, timeout_s); });
+    ready = base::fail(failed_->second);
+  return collective([&] { return wait_level(*job_, std::string(name), version, level, timeout_s, ready); });
 }
 
 base::Result<perdure_level> Session::level_reached(const std::string& name, std::int64_t version) {

@@ -59,10 +59,7 @@ void Session::tell_hindered(CaptureInFlight& flight) {
 base::Status Session::finish_capture() {
   if (!flight_) return {};
   const auto flight = std::move(flight_);
-  const base::Status mine = flight->wait();
-  const CopyCounts counts = flight->counts();
-  const auto beside = job_->engine().prefaulter().cpus();
-  choice_.met({counts.blocks, counts.waited_for, !beside.empty() && !(os::own_cpus() == beside)});
+  const base::Status mine = base::caught("checkpoint", [&] { return flight->wait(); });
   os::crash_point(os::CrashPoint::checkpoint_staged);
   const base::Status agreed = base::caught("checkpoint", [&] { return agree(job_->comm(), mine); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {
@@ -73,8 +70,17 @@ base::Status Session::finish_capture() {
     return agreed;
   });
   os::crash_point(os::CrashPoint::checkpoint_committed);
-  if (outcome) outcome = base::caught("checkpoint", [&] { return note_captured(flight->id()); });
-  if (!outcome) failed_.emplace(flight->id(), outcome.error());
+  // What is only noted here changes nothing of that: no other rank knows of it.
+  (void)base::caught("checkpoint", [&]() -> base::Status {
+    if (!outcome) failed_.emplace(flight->id(), outcome.error());
+    return outcome ? note_captured(flight->id()) : base::Status();
+  });
+  (void)base::caught("checkpoint", [&]() -> base::Status {
+    const CopyCounts counts = flight->counts();
+    const auto beside = job_->engine().prefaulter().cpus();
+    choice_.met({counts.blocks, counts.waited_for, !beside.empty() && !(os::own_cpus() == beside)});
+    return {};
+  });
   return outcome;
 }
 

@@ -64,24 +64,29 @@ void audit_whole(store::Store& store, const store::VersionListing& listing, bool
   }
 }
 
-/// What versions borrowed, but for segments that are read as their own versions' anyway, and each once.
+}  // namespace
+
+// A version's own file may have been written anew since its segment was borrowed: then they are two.
 base::Status plan_borrowed(store::Store& store, AuditPlan& plan) {
-  std::set<std::tuple<std::string, std::uint64_t, segment::Attempt, std::uint32_t>> read;
-  for (const SegmentTask& task : plan.segments)
-    read.emplace(task.id.name, task.id.version, task.id.attempt, task.ref.index);
+  std::vector<std::pair<segment::VersionId, store::BorrowedSegment>> all;
   for (const auto& listing : plan.versions) {
     PERDURE_TRY(const auto borrowed, store::borrowed(store, listing.id));
-    for (const auto& [version, ref] : borrowed) {
-      if (!read.emplace(listing.id.name, version, ref.attempt, ref.index).second) continue;
-      auto source = store.open(ref);
-      plan.segments.push_back({ref, {listing.id.name, version, ref.attempt}, source ? (*source)->size() : 0});
-      plan.bytes += plan.segments.back().bytes;
-    }
+    for (const auto& one : borrowed) all.emplace_back(listing.id, one);
+  }
+  if (all.empty()) return {};
+  std::set<std::string> read;
+  for (const SegmentTask& task : plan.segments)
+    if (const auto source = store.open(task.ref)) read.insert((*source)->identity());
+  for (const auto& [borrower, lent] : all) {
+    auto source = store.open(lent.segment);
+    const std::string identity = source ? (*source)->identity() : "";
+    if (!identity.empty() && !read.insert(identity).second) continue;
+    const segment::VersionId lender{borrower.name, lent.version, lent.segment.attempt};
+    plan.segments.push_back({lent.segment, lender, source ? (*source)->size() : 0});
+    plan.bytes += plan.segments.back().bytes;
   }
   return {};
 }
-
-}  // namespace
 
 base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version) {
   std::vector<std::string> names{name};

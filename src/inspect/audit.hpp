@@ -39,6 +39,9 @@ struct AuditResult {
 /// Everything of `name` (empty: of all names), of `version` if given.
 base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version);
 
+/// Adds what the plan's versions borrow of others, but for files that it reads anyway, and each file once.
+base::Status plan_borrowed(store::Store& store, AuditPlan& plan);
+
 AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
                   const std::function<void(std::uint64_t)>& progress);
 

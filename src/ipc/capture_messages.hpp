@@ -138,6 +138,11 @@ struct SmallCapture {
   std::uint64_t launch = 0;  ///< as Stage::launch
   std::uint64_t timeout_ns = 0;
   PERDURE_FIELDS(begin, bytes, launch, timeout_ns)
+  std::string wrong() const {
+    const auto& chunks = begin.piece.chunks;
+    if (chunks.size() != 1 || chunks[0].length != bytes.size()) return "field 'bytes': they are not its one chunk";
+    return bytes.size() <= kMostInMessage ? "" : "field 'bytes': too many for a message";
+  }
   Grant grant() const { return {begin.id, bytes.size(), timeout_ns, {}, {}}; }
 };
 /// So long a rank was the application's own: from leaving its last checkpoint to entering this one, nothing else of

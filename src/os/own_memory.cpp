@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -55,6 +56,18 @@ std::uint64_t pinned_bytes() {
   const std::string status = text_of("/proc/self/status");
   const std::size_t at = status.find("\nVmPin:");
   return at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 7, nullptr, 10) * base::KiB;
+}
+
+bool pins_silently(const std::string& path) { return path.starts_with("/dev/nvidia"); }
+
+std::string silent_device() {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;
+    const std::string path = std::filesystem::read_symlink(at->path(), gone);
+    if (!gone && pins_silently(path)) return path;
+  }
+  return "";
 }
 
 int copy_own_memory(std::uint64_t from, std::byte* to, std::uint64_t bytes) {

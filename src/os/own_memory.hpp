@@ -25,6 +25,12 @@ std::vector<AddressRange> private_memory_in(const std::string& maps);
 /// kernel does not say.
 std::uint64_t pinned_bytes();
 
+/// The path of a device that this process has open and whose driver pins memory without the kernel's count of it
+/// (NVIDIA's); empty: none.
+std::string silent_device();
+/// Whether a driver of that kind is behind this path.
+bool pins_silently(const std::string& path);
+
 /// Copies what is at `from`. 0, or an error number where that cannot be read or `to` not be written: no signal.
 /// Allocates nothing.
 int copy_own_memory(std::uint64_t from, std::byte* to, std::uint64_t bytes);

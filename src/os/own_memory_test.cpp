@@ -62,5 +62,13 @@ TEST(OwnMemory, ThatIsGoneIsAnErrorAndNoSignal) {
   ::munmap(memory, kOwnBytes / 2);
 }
 
+TEST(SilentDevices, AreThoseOfNvidia) {
+  EXPECT_TRUE(pins_silently("/dev/nvidia0"));
+  EXPECT_TRUE(pins_silently("/dev/nvidiactl"));
+  EXPECT_FALSE(pins_silently("/dev/null"));
+  EXPECT_FALSE(pins_silently("/home/me/dev/nvidia"));
+  EXPECT_EQ(silent_device(), "") << "no GPU is open here";
+}
+
 }  // namespace
 }  // namespace perdure::os

@@ -170,6 +170,9 @@ base::Result<Exported> export_version(store::Store& store, const store::VersionL
                                       const ExportOptions& options) {
   PERDURE_TRY(const auto format, format_of(path));
   const bool hdf5 = format == Format::hdf5;
+  if (content.borrows())
+    return base::fail(PERDURE_UNSUPPORTED, listing.id.text(), "it has only what changed; other versions have the rest",
+                      "capture it again without --increments, or export that one");
   PERDURE_CHECK(prepare_place(path, format, options.replace));
   Exported exported;
   PERDURE_TRY(exported.sets, choose(content, options.regions));

@@ -65,6 +65,10 @@ Status StoredContent::read_manifests() {
   std::vector<const segment::Manifest*> all;
   for (const auto& manifest : manifests) all.push_back(&manifest);
   PERDURE_CHECK(store::check_version(listing_, all));
+  for (const auto* manifest : all) {
+    PERDURE_TRY(const auto borrowed, segment::borrowed_of(*manifest, listing_.id.text()));
+    borrows_ = borrows_ || !borrowed.empty();
+  }
   parts_.resize(manifests.front().ranks);  // each of them is in one manifest
   for (std::size_t i = 0; i < manifests.size(); ++i)
     for (auto& piece : manifests[i].pieces) {
@@ -229,6 +233,12 @@ Result<std::vector<segment::Defect>> StoredContent::verify(const std::function<v
   std::vector<segment::Defect> all;
   for (const auto& segment : listing_.segments) {
     PERDURE_TRY(const auto source, store_->open(segment));
+    auto defects = segment::verify(*source, progress);
+    std::move(defects.begin(), defects.end(), std::back_inserter(all));
+  }
+  PERDURE_TRY(const auto borrowed, store::borrowed(*store_, listing_.id));
+  for (const auto& one : borrowed) {
+    PERDURE_TRY(const auto source, store_->open(one.segment));
     auto defects = segment::verify(*source, progress);
     std::move(defects.begin(), defects.end(), std::back_inserter(all));
   }

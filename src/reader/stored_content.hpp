@@ -27,6 +27,8 @@ class StoredContent {
   /// PERDURE_NOT_FOUND when the store does not have it.
   static base::Result<StoredContent> open(store::Store& store, const segment::VersionId& id);
   const segment::VersionId& id() const { return listing_.id; }
+  /// It consists of segments of other versions, too, of which nothing is read here.
+  bool borrows() const { return borrows_; }
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(parts_.size()); }
   /// All ascending by id, local ones of an id by rank. The references are good as long as the object.
   const std::vector<StoredRegion>& regions() const { return joined_.regions; }
@@ -75,6 +77,7 @@ class StoredContent {
   store::VersionListing listing_;
   std::vector<RankPart> parts_;  ///< by rank; their entries are in joined_ instead
   Joined joined_;
+  bool borrows_ = false;
   VerifiedChunks chunks_;
 };
 

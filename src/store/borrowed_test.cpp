@@ -112,6 +112,25 @@ TEST_F(BorrowedTest, ThatAreMissingMakeAVersionIncompleteAndAreNotPublishedWitho
   EXPECT_THAT(read.error().cause, HasSubstr("incomplete"));
 }
 
+TEST_F(BorrowedTest, ThatAreCutOrAnotherSegmentMakeAVersionDamaged) {
+  for (const bool cut : {true, false}) {
+    const auto one = version(cut ? 1 : 11), two = version(cut ? 2 : 12), three = version(cut ? 3 : 13);
+    ASSERT_TRUE(write(one));
+    ASSERT_TRUE(write(three));
+    const auto lent = segment_of(one.version);
+    ASSERT_TRUE(store_.lending()->borrow(two, lent));
+    ASSERT_TRUE(write(two, {lent}));
+    const std::string path = directory_.path() + "/" + store_.lending()->borrowed(two).value().at(0).segment.path;
+    if (cut) {
+      fs::resize_file(path, fs::file_size(path) / 2);
+    } else {
+      fs::remove(path);
+      fs::copy_file(directory_.path() + "/" + listed(three.version).segments.at(0).path, path);
+    }
+    EXPECT_EQ(read_version(store_, listed(two.version)).error().code, PERDURE_CORRUPT);
+  }
+}
+
 TEST_F(BorrowedTest, OfWhatIsGoneOrElsewhereAreRefused) {
   ASSERT_TRUE(write(version(1)));
   auto lent = segment_of(1);

@@ -84,8 +84,9 @@ Status check_borrowed_there(const os::Directory& version, const segment::Attempt
     const std::string name = borrowed_name(borrower, segment);
     PERDURE_TRY(const bool there, version.contains(name));
     if (!there)
-      return base::fail(PERDURE_NOT_FOUND, version.path_of(name),
-                        "what it has of another version is not there any more");
+      return base::fail(PERDURE_INCOMPLETE, version.path_of(name),
+                        "what it has of another version is not there any more",
+                        "capture it again: without it this version cannot be brought back");
   }
   return {};
 }

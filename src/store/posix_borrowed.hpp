@@ -21,7 +21,7 @@ class PosixLending : public Lending {
   const PosixPlace& place_;
 };
 
-/// Whether the attempt has all of these in its directory. PERDURE_NOT_FOUND: one is missing.
+/// Whether the attempt has all of these in its directory. PERDURE_INCOMPLETE: one is missing.
 base::Status check_borrowed_there(const os::Directory& version, const segment::Attempt& borrower,
                                   const std::vector<segment::Borrowed>& segments);
 

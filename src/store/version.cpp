@@ -63,6 +63,18 @@ base::Status check_version(const VersionListing& listing, const std::vector<cons
   return check_ranks(manifests, listing.id.text());
 }
 
+namespace {
+
+/// It is what its name says, and whole at both of its ends; its chunks are not read.
+Status check_lent(Store& store, const segment::VersionId& lender, const SegmentRef& segment) {
+  PERDURE_TRY(const auto source, store.open(segment));
+  PERDURE_TRY(const Manifest manifest, segment::read_contents(*source));
+  if (manifest.id == lender && manifest.segment_index == segment.index) return {};
+  return base::fail(PERDURE_CORRUPT, source->name(), "it is borrowed as another segment than its manifest says");
+}
+
+}  // namespace
+
 base::Status borrow(Store& store, const segment::VersionId& borrower, const BorrowedSegment& lent) {
   if (Lending* lending = store.lending(); lending != nullptr) return lending->borrow(borrower, lent);
   return base::fail(PERDURE_UNSUPPORTED, lent.segment.path, "this store does not keep it for " + borrower.text());
@@ -81,7 +93,11 @@ base::Status check_borrowed(Store& store, const segment::VersionId& id, const st
   }
   if (wanted.empty()) return {};
   PERDURE_TRY(const auto there, borrowed(store, id));
-  for (const auto& one : there) wanted.erase(one.described().text());
+  for (const auto& one : there) {
+    if (!wanted.contains(one.described().text())) continue;
+    PERDURE_CHECK(check_lent(store, {id.name, one.version, one.segment.attempt}, one.segment));
+    wanted.erase(one.described().text());
+  }
   if (wanted.empty()) return {};
   return base::fail(PERDURE_NOT_FOUND, id.text(),
                     "incomplete: what it has of another version is missing, segment " + *wanted.begin());
