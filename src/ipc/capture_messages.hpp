@@ -121,6 +121,8 @@ struct Stage {
 };
 /// Bytes of a chunk that may come in a message: to copy more costs more than to ask for a slot and to wait for it.
 inline constexpr std::uint64_t kMostInMessage = 16 * base::KiB;
+/// What an engine takes at most, whoever sends it: messages that wait for a slot are kept.
+inline constexpr std::uint64_t kMostTakenInMessage = 64 * base::KiB;
 /// Where the chunk is; nothing: all of it is done.
 struct Placed {
   std::optional<SlotAddress> slot;
@@ -139,9 +141,7 @@ struct SmallCapture {
   std::uint64_t timeout_ns = 0;
   PERDURE_FIELDS(begin, bytes, launch, timeout_ns)
   std::string wrong() const {
-    const auto& chunks = begin.piece.chunks;
-    if (chunks.size() != 1 || chunks[0].length != bytes.size()) return "field 'bytes': they are not its one chunk";
-    return bytes.size() <= kMostInMessage ? "" : "field 'bytes': too many for a message";
+    return bytes.size() <= kMostTakenInMessage ? "" : "field 'bytes': too many for a message";
   }
   Grant grant() const { return {begin.id, bytes.size(), timeout_ns, {}, {}}; }
 };
