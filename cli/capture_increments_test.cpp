@@ -29,6 +29,16 @@ Ran captured(const ProcessPlace& place, const Patient& patient, const std::strin
   return ran;
 }
 
+/// Version 1 is whole by itself, 3 borrows of 2, and the store keeps them all.
+void capture_thrice(const ProcessPlace& place, const Patient& patient) {
+  const std::vector<std::string> keeps_all = {"PERDURE_RETENTION_KEEP_LAST=9"};
+  for (const char* increments : {"0", "8", "8"})
+    ASSERT_EQ(Perdure(place, {"capture", patient.number(), "--name", "image", "--increments", increments}, keeps_all)
+                  .wait()
+                  .status,
+              kGood);
+}
+
 void flip_a_byte(const fs::path& file, std::int64_t from_end) {
   std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
   const auto at = static_cast<std::int64_t>(fs::file_size(file)) - from_end;
@@ -116,18 +126,27 @@ TEST(Increments, WhoseEarlierPagesAreGoneOrDamagedAreNotBroughtBack) {
 TEST(Increments, WhoseEarlierPagesAreDamagedLeaveTheTurnToAnOlderImage) {
   ProcessPlace place;
   Patient patient(place);
-  const std::vector<std::string> keeps_all = {"PERDURE_RETENTION_KEEP_LAST=9"};
-  for (const char* increments : {"0", "8", "8"})
-    ASSERT_EQ(Perdure(place, {"capture", patient.number(), "--name", "image", "--increments", increments}, keeps_all)
-                  .wait()
-                  .status,
-              kGood);
+  capture_thrice(place, patient);
   EXPECT_EQ(patient.end(), Patient::kStatus);
   ASSERT_EQ(borrowed_in(place, "3").size(), 1);
   flip_a_byte(borrowed_in(place, "3").front(), 64 * 1024);  // of version 2, whose file it is
   const Ran back = resumed(place, {"image"});
   EXPECT_EQ(back.status, Patient::kStatus) << back.err;
   EXPECT_THAT(back.err, HasSubstr("image@1 goes on as process"));
+}
+
+// Nothing bad is known of them then: whoever tries again later gets them.
+TEST(Increments, WhoseEarlierPagesCannotBeReadNowAreLeftForNoOlderImage) {
+  ProcessPlace place;
+  Patient patient(place);
+  capture_thrice(place, patient);
+  EXPECT_EQ(patient.end(), Patient::kStatus);
+  const Ran failed = Perdure(place, {"resume", "image"}, {"PERDURE_TEST_FAULTS=pread:/3/.borrowed-:EIO"}).wait();
+  EXPECT_EQ(failed.status, kCannot);
+  EXPECT_THAT(failed.err, testing::AllOf(HasSubstr(".borrowed-"), testing::Not(HasSubstr("goes on as process"))));
+  const Ran back = resumed(place, {"image"});
+  EXPECT_EQ(back.status, Patient::kStatus);
+  EXPECT_THAT(back.err, HasSubstr("image@3 goes on as process"));
 }
 
 // A capture that is killed when it has borrowed already leaves nothing that is taken for a version.
@@ -168,12 +187,7 @@ TEST(Increments, AreTakenWithPreCopyToo) {
 TEST(Increments, ThatAreDamagedArePrunedForNothing) {
   ProcessPlace place;
   Patient patient(place);
-  const std::vector<std::string> keeps_all = {"PERDURE_RETENTION_KEEP_LAST=9"};
-  for (const char* increments : {"0", "8", "8"})
-    ASSERT_EQ(Perdure(place, {"capture", patient.number(), "--name", "image", "--increments", increments}, keeps_all)
-                  .wait()
-                  .status,
-              kGood);
+  capture_thrice(place, patient);
   EXPECT_EQ(patient.end(), Patient::kStatus);
   flip_a_byte(borrowed_in(place, "3").at(0), 64 * 1024);
   (void)run_verb({"prune", "--store", place.store, "--keep-last", "1", "--yes"});

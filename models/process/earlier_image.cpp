@@ -19,21 +19,21 @@ base::Result<std::unique_ptr<EarlierImage>> EarlierImage::open(const config::Con
   return earlier;
 }
 
-// The record alone: its chunk is verified as a whole.
+// The record alone, of which each chunk is verified as a whole.
 base::Status EarlierImage::read(const std::string& name) {
   PERDURE_TRY(const auto listing, reader::find_version(*store_, name, std::nullopt));
-  constexpr std::uint64_t kKept = 1;  // one chunk
-  PERDURE_TRY(auto content, reader::StoredContent::open(*store_, listing, kKept));
-  const reader::LocalRegion* const record = content.local(0, kRecordEntry);
-  if (record == nullptr || record->bytes() > kMostRecordBytes || listing.segments.size() != 1)
-    return base::fail(PERDURE_MISMATCH, listing.id.text(), "it is no image of a process");
-  std::vector<std::byte> bytes(record->bytes());
-  PERDURE_CHECK(content.read_local(*record, 0, bytes));
-  PERDURE_TRY(auto image, decode_image(bytes, listing.id.text()));
   const auto& id = listing.id;
   PERDURE_TRY(const auto source, store_->open(listing.segments.front()));
   PERDURE_TRY(const auto manifest, segment::read_rank(*source, 0));
-  if (manifest.pieces.size() != 1 || manifest.pieces.front().regions != entries_of(bytes.size(), image))
+  if (listing.segments.size() != 1 || manifest.pieces.size() != 1 || manifest.pieces.front().regions.empty() ||
+      manifest.pieces.front().regions.front().bytes() > kMostRecordBytes)
+    return base::fail(PERDURE_MISMATCH, id.text(), "it is no image of a process");
+  const segment::Piece& piece = manifest.pieces.front();
+  std::vector<std::byte> bytes(piece.regions.front().bytes());
+  reader::VerifiedChunks chunks(*store_, 1);  // keeps one
+  PERDURE_CHECK(chunks.read_capture(listing.segments.front(), piece, 0, bytes));
+  PERDURE_TRY(auto image, decode_image(bytes, id.text()));
+  if (piece.regions != entries_of(bytes.size(), image))
     return base::fail(PERDURE_MISMATCH, id.text(), "its record says of its pages something else than the checkpoint");
   segments_ = {{id.version, listing.segments.front()}};
   PERDURE_TRY(auto borrowed, store::borrowed(*store_, id));

@@ -120,6 +120,14 @@ std::uint64_t NodePages::pages() const {
                          [](std::uint64_t sum, const PageRun& run) { return sum + run.pages; });
 }
 
+void add_blocks(const PageRun& run, std::vector<PageRun>& blocks) {
+  for (std::uint64_t at = run.begin; at < run.end();) {
+    const std::uint64_t end = std::min(run.end(), at / kBlockBytes * kBlockBytes + kBlockBytes);
+    blocks.push_back({at, (end - at) / kPageBytes});
+    at = end;
+  }
+}
+
 std::uint64_t BorrowedPages::pages() const {
   return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const BorrowedRun& run) { return sum + run.pages; });
@@ -151,6 +159,13 @@ Registers registers_of(const ThreadImage& thread) {
   Registers registers{};
   if (thread.registers.size() == sizeof registers) std::memcpy(&registers, thread.registers.data(), sizeof registers);
   return registers;
+}
+
+const MapImage* ProcessImage::map_of(std::uint64_t address) const {
+  const auto behind = std::upper_bound(maps.begin(), maps.end(), address,
+                                       [](std::uint64_t at, const MapImage& map) { return at < map.begin; });
+  if (behind == maps.begin() || std::prev(behind)->end <= address) return nullptr;
+  return &*std::prev(behind);
 }
 
 std::uint64_t ProcessImage::borrowed_bytes() const {

@@ -88,6 +88,9 @@ struct PageRun {
   PERDURE_FIELDS(begin, pages)
 };
 
+/// Adds what of the run lies in one block each.
+void add_blocks(const PageRun& run, std::vector<PageRun>& blocks);
+
 /// Pages of one node of memory, ascending. Their bytes are an entry of the capture.
 struct NodePages {
   std::uint32_t node = 0;
@@ -227,6 +230,8 @@ struct ProcessImage {
   std::uint64_t borrowed_bytes() const;  ///< of those that others have
   /// Those that it has itself, and then those that others have.
   std::vector<NodePages> all_pages() const;
+  /// The mapping that has this address; nothing: none has.
+  const MapImage* map_of(std::uint64_t address) const;
   /// How much of shared memory `object`, from 1, is mapped.
   std::uint64_t object_bytes(std::uint32_t object) const;
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,

@@ -22,14 +22,6 @@ Mark mark_at(const std::vector<std::byte>& marks, std::size_t block) {
   return mark;
 }
 
-void add_blocks(const PageRun& run, std::vector<PageRun>& blocks) {
-  for (std::uint64_t at = run.begin; at < run.end();) {
-    const std::uint64_t end = std::min(run.end(), at / kBlockBytes * kBlockBytes + kBlockBytes);
-    blocks.push_back({at, (end - at) / kPageBytes});
-    at = end;
-  }
-}
-
 /// Where a block is stored.
 struct Stored {
   std::uint64_t pages = 0;
@@ -38,17 +30,27 @@ struct Stored {
   std::uint64_t offset = 0;  // in that one's capture
 };
 
+/// Somebody else may write there while this process stands still, between its mark and its copy: then the mark is not
+/// that of what was stored.
+bool is_shared(const ProcessImage& image, const PageRun& run) {
+  const MapImage* const map = image.map_of(run.begin);
+  return map != nullptr && (map->shared || map->object != 0);
+}
+
 using StoredBlocks = std::map<std::uint64_t, Stored>;  // by address
 
+/// Those that another image may borrow.
 StoredBlocks blocks_of_stored(const StoredImage& stored) {
   StoredBlocks all;
   std::size_t number = 0;
   const auto add = [&](const PageRun& run, const Lender& lender, std::uint64_t offset) {
     std::vector<PageRun> blocks;
     add_blocks(run, blocks);
-    for (const PageRun& block : blocks)
-      all[block.begin] = {block.pages, mark_at(stored.image.increment.marks, number++), lender,
-                          offset + (block.begin - run.begin)};
+    const bool shared = is_shared(stored.image, run);
+    for (const PageRun& block : blocks) {
+      const Mark mark = mark_at(stored.image.increment.marks, number++);
+      if (!shared) all[block.begin] = {block.pages, mark, lender, offset + (block.begin - run.begin)};
+    }
   };
   std::uint64_t offset = stored.record_bytes;
   for (const NodePages& node : stored.image.pages)
@@ -59,14 +61,6 @@ StoredBlocks blocks_of_stored(const StoredImage& stored) {
   for (const BorrowedPages& one : stored.image.increment.borrowed)
     for (const BorrowedRun& run : one.runs) add(run.run(), stored.image.increment.lenders[one.lender], run.offset);
   return all;
-}
-
-/// Somebody else may write there while this process stands still, between its mark and its copy: then the mark is not
-/// that of what was stored.
-bool is_shared(const ProcessImage& image, const PageRun& run) {
-  const auto map = std::find_if(image.maps.begin(), image.maps.end(),
-                                [&](const MapImage& one) { return one.begin <= run.begin && run.begin < one.end; });
-  return map != image.maps.end() && (map->shared || map->object != 0);
 }
 
 class Shortening {

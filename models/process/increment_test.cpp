@@ -134,6 +134,11 @@ TEST(Increments, StoreSharedMemoryEachTime) {
   const auto first = stores.store(shortened(whole, kKey, Memory::marks(whole, content), nullptr, 8), content);
   const auto second = shortened(whole, kKey, Memory::marks(whole, content), &first, 8);
   EXPECT_THAT(second.pages[0].runs, ElementsAre(PageRun{8 * kBlockBytes, kBlockPages}));
+  // What was shared then, and is the process's own now, has a mark that may not be that of what was stored.
+  whole.maps[1].shared = false;
+  whole.maps[1].object = 0;
+  const auto own = shortened(whole, kKey, Memory::marks(whole, content), &first, 8);
+  EXPECT_THAT(own.pages[0].runs, ElementsAre(PageRun{8 * kBlockBytes, kBlockPages}));
 }
 
 TEST(Increments, OfAPartOfABlockThatGrewStoreIt) {

@@ -63,17 +63,10 @@ base::Status LentPages::read(const Source& source, std::uint64_t offset, base::B
   const segment::Piece& piece = source.piece;
   if (offset > piece.capture_bytes() || target.size() > piece.capture_bytes() - offset)
     return base::fail(missing(borrower_, source.wanted, "its segment is shorter than that"));
-  while (!target.empty()) {
-    const std::size_t chunk = offset / piece.chunk_bytes;
-    const std::uint64_t from = offset % piece.chunk_bytes;
-    const auto part = target.first(std::min<std::uint64_t>(target.size(), piece.chunks[chunk].length - from));
-    const auto given = chunks_.read({&source.segment, &piece, chunk}, from, part);
-    if (!given && !is_about_its_bytes(given.error().code)) return given;
-    if (!given) return base::fail(missing(borrower_, source.wanted, given.error().text()));
-    offset += part.size();
-    target = target.subspan(part.size());
-  }
-  return {};
+  const auto given = chunks_.read_capture(source.segment, piece, offset, target);
+  if (!given && is_about_its_bytes(given.error().code))
+    return base::fail(missing(borrower_, source.wanted, given.error().text()));
+  return given;
 }
 
 base::Status LentPages::for_each(const Increment& increment, const Take& take) {

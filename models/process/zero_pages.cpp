@@ -47,12 +47,6 @@ void look_at_some(pid_t process, const std::vector<PageRun>& blocks, std::size_t
   }
 }
 
-const MapImage* map_of(const ProcessImage& image, std::uint64_t address) {
-  const auto behind = std::upper_bound(image.maps.begin(), image.maps.end(), address,
-                                       [](std::uint64_t at, const MapImage& map) { return at < map.begin; });
-  return behind == image.maps.begin() ? nullptr : &*std::prev(behind);
-}
-
 std::size_t count_runs(const std::vector<NodePages>& pages) {
   return std::accumulate(pages.begin(), pages.end(), std::size_t{0},
                          [](std::size_t sum, const NodePages& node) { return sum + node.runs.size(); });
@@ -69,13 +63,8 @@ std::vector<PageRun> blocks_of(const ProcessImage& image) {
   std::vector<PageRun> blocks;
   for (const NodePages& node : image.pages)
     for (const PageRun& run : node.runs) {
-      const MapImage* const map = map_of(image, run.begin);
-      if (map == nullptr || map->file != 0) continue;
-      for (std::uint64_t at = run.begin; at < run.end();) {
-        const std::uint64_t end = std::min(run.end(), at / kBlockBytes * kBlockBytes + kBlockBytes);
-        blocks.push_back({at, (end - at) / kPageBytes});
-        at = end;
-      }
+      const MapImage* const map = image.map_of(run.begin);
+      if (map != nullptr && map->file == 0) add_blocks(run, blocks);
     }
   return blocks;
 }

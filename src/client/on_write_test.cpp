@@ -78,15 +78,6 @@ class OnWrite : public JobOfThreads {
   void SetUp() override {
     if (const auto opened = os::WriteProtection::open(); !opened) GTEST_SKIP() << opened.error().text();
   }
-  void on_sessions(const std::function<void(Session&, std::uint32_t rank)>& work) {
-    test_support::ThreadGroup group(ranks_);
-    group.run([&](const perdure_communicator& c) {
-      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
-      ASSERT_TRUE(session) << session.error().text();
-      work(**session, static_cast<std::uint32_t>(c.rank));
-      EXPECT_TRUE((*session)->close());
-    });
-  }
   /// Of `version`, while these are what is protected.
   static void expect_restores(Session& session, const Pages& pages, std::int64_t version, int value) {
     pages.fill(99);

@@ -38,6 +38,16 @@ class JobOfThreads : public testing::Test {
       EXPECT_TRUE((*job)->comm().barrier());
     });
   }
+  /// The same with a session of each, which is closed at the end.
+  void on_sessions(const std::function<void(Session&, std::uint32_t rank)>& work) {
+    test_support::ThreadGroup group(ranks_);
+    group.run([&](const perdure_communicator& c) {
+      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(session) << session.error().text();
+      work(**session, static_cast<std::uint32_t>(c.rank));
+      EXPECT_TRUE((*session)->close());
+    });
+  }
   /// Each rank's data follows from its number.
   static std::uint64_t seed(std::uint32_t rank) { return 1000 + rank; }
   /// The next attempt at this version, of which nobody has written anything.

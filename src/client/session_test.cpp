@@ -12,15 +12,6 @@ class Checkpoint : public JobOfThreads {
     per_node_ = 1, ranks_ = 2;
     more_ = "tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB;flush.during_capture=never";
   }
-  void on_sessions(const std::function<void(Session&, std::uint32_t rank)>& work) {
-    test_support::ThreadGroup group(ranks_);
-    group.run([&](const perdure_communicator& c) {
-      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
-      ASSERT_TRUE(session) << session.error().text();
-      work(**session, static_cast<std::uint32_t>(c.rank));
-      EXPECT_TRUE((*session)->close());
-    });
-  }
 };
 
 TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {

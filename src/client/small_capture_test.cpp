@@ -11,15 +11,6 @@ class SmallCheckpoints : public JobOfThreads {
     for (std::uint64_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(i * 31 + rank * 7 + bytes);
     return all;
   }
-  void on_sessions(const std::function<void(Session&, std::uint32_t rank)>& work) {
-    test_support::ThreadGroup group(ranks_);
-    group.run([&](const perdure_communicator& c) {
-      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
-      ASSERT_TRUE(session) << session.error().text();
-      work(**session, static_cast<std::uint32_t>(c.rank));
-      EXPECT_TRUE((*session)->close());
-    });
-  }
 };
 
 TEST_F(SmallCheckpoints, OfEverySizeComeBackAsTheyWere) {

@@ -119,14 +119,8 @@ const LocalRegion* StoredContent::local(std::uint32_t rank, std::int32_t id) con
 
 Status StoredContent::read_capture(std::uint32_t rank, std::uint64_t begin, base::ByteSpan target,
                                    const std::string& what) {
-  const std::uint64_t chunk_bytes = parts_[rank].piece.chunk_bytes;
-  for (std::size_t done = 0; done < target.size();) {
-    const std::uint64_t chunk = (begin + done) / chunk_bytes, from = (begin + done) % chunk_bytes;
-    const std::size_t bytes = std::min<std::uint64_t>(chunk_bytes - from, target.size() - done);
-    PERDURE_CHECK(said_of(chunks_.read(place(rank, chunk), from, target.subspan(done, bytes)), what));
-    done += bytes;
-  }
-  return {};
+  const RankPart& part = parts_[rank];
+  return said_of(chunks_.read_capture(listing_.segments[part.segment], part.piece, begin, target), what);
 }
 
 Status StoredContent::check_cover(const StoredArray& array, const array::Box& box) const {

@@ -123,4 +123,16 @@ base::Status VerifiedChunks::read_large(std::uint64_t from, base::ByteSpan targe
   return {};
 }
 
+base::Status VerifiedChunks::read_capture(const store::SegmentRef& segment, const segment::Piece& piece,
+                                          std::uint64_t begin, base::ByteSpan target) {
+  while (!target.empty()) {
+    const std::uint64_t chunk = begin / piece.chunk_bytes, from = begin % piece.chunk_bytes;
+    const auto part = target.first(std::min<std::uint64_t>(target.size(), piece.chunk_bytes - from));
+    PERDURE_CHECK(read({&segment, &piece, static_cast<std::size_t>(chunk)}, from, part));
+    begin += part.size();
+    target = target.subspan(part.size());
+  }
+  return {};
+}
+
 }  // namespace perdure::reader

@@ -25,6 +25,9 @@ class VerifiedChunks {
   /// Bytes [from, from + target.size()) of the chunk, which has them. A chunk that does not match its hash is read
   /// again, past this machine's memory of it: PERDURE_CORRUPT, about the segment, where that does not help.
   base::Status read(const ChunkPlace& place, std::uint64_t from, base::ByteSpan target);
+  /// Bytes of the capture of `piece`, which has them. Both stay where they are.
+  base::Status read_capture(const store::SegmentRef& segment, const segment::Piece& piece, std::uint64_t begin,
+                            base::ByteSpan target);
   std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
