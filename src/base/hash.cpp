@@ -54,6 +54,14 @@ void stream_and_keep_baseline(void* target, void* kept, const void* source, std:
 void fence() {}
 #endif
 
+// Hashing waits for no memory, and copying for little else: so much comes while the block before is hashed. The caches'
+// own prefetching begins anew at each block. Measured beside none, 1 KiB and 4 KiB.
+constexpr std::size_t kAhead = 2 * KiB;
+
+void fetch_ahead(ConstByteSpan data) {
+  for (std::size_t at = 0; at < std::min(kAhead, data.size()); at += 64) __builtin_prefetch(data.data() + at);
+}
+
 const kernels::Set& chosen_kernels() {
   static const kernels::Set chosen = kernels::best();
   return chosen;
@@ -133,9 +141,10 @@ void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes
 StreamedCopy::StreamedCopy(std::byte* target, Hasher& hasher)
     : target_(target), hasher_(hasher), head_((kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine) {}
 
-void StreamedCopy::stream(const std::byte* source, std::size_t bytes) {
+void StreamedCopy::stream(const std::byte* source, std::size_t bytes, ConstByteSpan next) {
   const kernels::Set& chosen = chosen_kernels();
   chosen.stream_and_keep(target_, kept_, source, bytes);
+  fetch_ahead(next);
   chosen.update(hasher_.state_, kept_, bytes);
   target_ += bytes;
 }
@@ -151,7 +160,7 @@ void StreamedCopy::append(ConstByteSpan data) {
   while (!data.empty()) {
     if (waits_ == 0 && data.size() >= kLine) {
       const std::size_t block = std::min(kKept, data.size() / kLine * kLine);
-      stream(data.data(), block);
+      stream(data.data(), block, data.subspan(block));
       data = data.subspan(block);
       continue;
     }
@@ -160,7 +169,7 @@ void StreamedCopy::append(ConstByteSpan data) {
     waits_ += more;
     data = data.subspan(more);
     if (waits_ == kKept) {
-      stream(kept_, kKept);
+      stream(kept_, kKept, data);
       waits_ = 0;
     }
   }

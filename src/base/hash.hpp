@@ -60,7 +60,7 @@ class StreamedCopy {
   // Streamed to the target and kept beside it, where it is hashed: the source is read once, so that what is hashed is
   // what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
   static constexpr std::size_t kKept = 4 * KiB;
-  void stream(const std::byte* source, std::size_t bytes);
+  void stream(const std::byte* source, std::size_t bytes, ConstByteSpan next);  // `next`: what comes then
 
   std::byte* target_;  // of what comes next
   Hasher& hasher_;

@@ -29,21 +29,40 @@ base::Result<bool> CaptureInFlight::begin(std::optional<os::WriteReach> least_re
     PERDURE_CHECK(writer_.stage());
     return true;
   }
+  return false;
+}
+
+// The thread is there before the program goes on, so that the program does not wait for its beginning.
+void CaptureInFlight::start() {
   auto begun = os::Thread::start(
       "capture",
       [this] {
         os::use_cpus(job_.engine().prefaulter().cpus());
-        ended(base::caught("checkpoint", [this] { return finish(); }));
+        os::give_way();
+        if (may_go_on()) ended(base::caught("checkpoint", [this] { return finish(); }));
       },
       [this](const base::Error& why) {
         ended(base::fail(why));
         return false;
       });
-  if (begun)
-    thread_ = std::move(*begun);
-  else
-    ended(finish());
-  return false;
+  if (begun) thread_ = std::move(*begun);
+}
+
+// False: it never will.
+bool CaptureInFlight::may_go_on() {
+  auto state = state_.lock();
+  state.wait(changed_, [&] { return state->stage != Stage::begun; });
+  return state->stage == Stage::copying;
+}
+
+void CaptureInFlight::go_on() {
+  if (!copy_) return;
+  {
+    const auto state = state_.lock();
+    state->stage = Stage::copying;
+  }
+  changed_.notify_all();
+  if (!thread_.joinable()) ended(base::caught("checkpoint", [this] { return finish(); }));
 }
 
 // False: nothing is protected, and nothing copied.
@@ -63,6 +82,7 @@ bool CaptureInFlight::protect(os::WriteReach least_reach) {
   auto begun = ProtectedCopy::begin(parts, least_reach);
   if (!begun) hindered_ = begun.error().text();
   if (begun) copy_ = std::move(*begun);
+  if (copy_) start();
   return copy_ != nullptr;
 }
 
@@ -110,6 +130,11 @@ void CaptureInFlight::ended(const base::Status& outcome) {
 }
 
 base::Status CaptureInFlight::wait() {
+  {
+    const auto state = state_.lock();
+    if (state->stage == Stage::begun) state->stage = Stage::given_up;
+  }
+  changed_.notify_all();
   thread_.join();
   if (copy_) copy_->end();
   const auto state = state_.lock();

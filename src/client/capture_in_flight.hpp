@@ -1,6 +1,7 @@
 #pragma once
 // A capture of protected regions that goes on while the program does (docs/copy-on-write.md): memory is copied when
 // somebody is about to write to it, or when this comes to it. Its thread talks to the engine and never to other ranks.
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,6 +24,9 @@ class CaptureInFlight {
   /// What has to be done before the program goes on. True: that was all, and the piece is staged. `least_reach`
   /// nothing: protects nothing.
   base::Result<bool> begin(std::optional<os::WriteReach> least_reach);
+  /// All ranks have begun: what is protected is copied by a thread from now on. Before, ranks that have no processor of
+  /// their own would wait in their call for what others copy.
+  void go_on();
   /// After wait(): what copying met.
   CopyCounts counts() { return copy_ ? copy_->counts() : CopyCounts{}; }
   /// Why none of it was protected; empty: nothing hindered it.
@@ -40,11 +44,15 @@ class CaptureInFlight {
   void abort() { writer_.abort(); }
 
  private:
+  enum class Stage { begun, copying, given_up };
   struct State {
+    Stage stage = Stage::begun;
     base::Status outcome;
     bool committed = false;
   };
   bool protect(os::WriteReach least_reach);
+  void start();
+  bool may_go_on();
   base::Status finish();
   base::Status finish_chunk(const VersionWriter::SlotToFill& chunk);
   void ended(const base::Status& outcome);
@@ -59,6 +67,7 @@ class CaptureInFlight {
   std::string hindered_;
   std::mutex engine_;
   base::Guarded<State> state_;
+  std::condition_variable changed_;  // state_->stage
   os::Thread thread_;
 };
 

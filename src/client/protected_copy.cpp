@@ -59,7 +59,6 @@ ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture
     : protection_(std::move(protection)),
       ranges_(std::move(ranges)),
       blocks_(ranges_, block_bytes),
-      mine_(ranges_.size()),
       state_(State{blocks_}),
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (std::size_t range = 0; range <= ranges_.size(); ++range) first_.push_back(blocks_.first_of(range));
@@ -70,7 +69,10 @@ base::Result<std::unique_ptr<ProtectedCopy>> ProtectedCopy::begin(const std::vec
                                                                   const CopyLimits& limits) {
   const auto is_long = [&](const capture::CopyPart& part) { return part.bytes() >= limits.least_bytes; };
   if (std::none_of(parts.begin(), parts.end(), is_long)) return nullptr;  // the list of all memory costs more
-  PERDURE_TRY(const auto memory, os::private_memory());
+  std::vector<os::AddressRange> within;
+  for (const auto& part : parts)
+    if (is_long(part)) within.push_back({part.begin, part.end});
+  PERDURE_TRY(const auto memory, os::private_memory(within));
   capture::CopyChoiceLimits choice_limits;
   choice_limits.page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   choice_limits.least_bytes = limits.least_bytes;
@@ -103,10 +105,36 @@ base::Status ProtectedCopy::start() {
   return {};
 }
 
-void ProtectedCopy::protect_all() {
+// The kernel needs as long for two calls as for much memory, and divides huge pages at their ends. What lies between
+// two parts of one page is copied at once, and may wait once for its answer as well.
+std::vector<ProtectedCopy::Stretch> ProtectedCopy::stretches() const {
+  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<Stretch> all;
   for (std::size_t range = 0; range < ranges_.size(); ++range) {
-    mine_[range] = protection_.protect(ranges_[range].begin, ranges_[range].end).has_value();
-    if (!mine_[range]) copy_at_once(range);
+    const auto& [begin, end, to] = ranges_[range];
+    if (!all.empty() && all.back().end <= begin && begin - all.back().end <= page_bytes) {
+      all.back().end = end;
+      all.back().last = range + 1;
+    } else {
+      all.push_back({begin, end, range, range + 1});
+    }
+  }
+  return all;
+}
+
+void ProtectedCopy::protect_all() {
+  for (const Stretch& stretch : stretches()) {
+    if (protection_.protect(stretch.begin, stretch.end)) {
+      mine_.push_back(stretch);
+      continue;
+    }
+    for (std::size_t range = stretch.first; range < stretch.last; ++range) {
+      const auto& [begin, end, to] = ranges_[range];
+      if (protection_.protect(begin, end))
+        mine_.push_back({begin, end, range, range + 1});
+      else
+        copy_at_once(range);
+    }
   }
 }
 
@@ -237,12 +265,13 @@ CopyCounts ProtectedCopy::counts() {
 // then.
 void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
-  for (std::size_t range = 0; range < ranges_.size(); ++range) {
-    if (!mine_[range] || protection_.release(ranges_[range].begin, ranges_[range].end)) continue;
-    for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
-      const auto part = blocks_.block(block);
-      (void)protection_.release(part.begin, part.end);
-    }
+  for (const Stretch& stretch : mine_) {
+    if (protection_.release(stretch.begin, stretch.end)) continue;
+    for (std::size_t range = stretch.first; range < stretch.last; ++range)
+      for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
+        const auto part = blocks_.block(block);
+        (void)protection_.release(part.begin, part.end);
+      }
   }
   const std::uint64_t one = 1;
   if (thread_.joinable()) (void)!::write(stop_.get(), &one, sizeof one);

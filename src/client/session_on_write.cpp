@@ -37,6 +37,7 @@ base::Status Session::capture_on_write(const segment::VersionId& id) {
     if (agreed && *agreed) return flight->commit();
     if (agreed) {
       flight_ = std::move(flight);
+      flight_->go_on();
       return {};
     }
     if (flight) {

@@ -58,7 +58,8 @@ Check judge_interface(const std::string& bind, const std::vector<os::Interface>&
 /// Whether checkpoints can go on copying after their call (capture.mode).
 std::vector<Check> check_copy_on_write(const config::Config& config);
 /// The same for this mode, from what opening it came to.
-Check judge_copy_on_write(const std::string& mode, const base::Result<os::WriteReach>& reach);
+Check judge_copy_on_write(const std::string& mode, const base::Result<os::WriteReach>& reach,
+                          const std::string& huge_pages);
 std::vector<Check> check_sockets(const config::Config& config);
 std::vector<Check> check_programs(const config::Config& config);
 std::vector<Check> check_node_directories(const config::Config& config);
@@ -69,6 +70,8 @@ void judge_room(Check& check, const std::string& location, const os::Space& spac
 
 /// The chosen word of a kernel setting: "always [advise] never" -> "advise".
 std::string bracketed(const std::string& setting);
+/// The first 4096 bytes of a file of the system; empty where it cannot be read.
+std::string text_of(const std::string& path);
 
 /// A directory of our own, removed with everything in it at the end.
 class Scratch {

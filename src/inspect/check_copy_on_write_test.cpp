@@ -9,18 +9,30 @@ TEST(CheckCopyOnWrite, WarnsOfWhatTheChosenModeCannotHave) {
   const base::Result<os::WriteReach> none = base::fail(PERDURE_UNSUPPORTED, "userfaultfd", "it is not there", "get it");
   const base::Result<os::WriteReach> program = os::WriteReach::program, all = os::WriteReach::all;
   for (const std::string mode : {"cow", "auto"}) {
-    EXPECT_EQ(judge_copy_on_write(mode, none).verdict, Verdict::warning);
-    EXPECT_EQ(judge_copy_on_write(mode, none).remedy, "get it");
-    EXPECT_EQ(judge_copy_on_write(mode, program).verdict, Verdict::warning);
-    EXPECT_NE(judge_copy_on_write(mode, program).finding.find("EFAULT"), std::string::npos);
-    EXPECT_EQ(judge_copy_on_write(mode, all).verdict, Verdict::ok);
+    EXPECT_EQ(judge_copy_on_write(mode, none, "always").verdict, Verdict::warning);
+    EXPECT_EQ(judge_copy_on_write(mode, none, "always").remedy, "get it");
+    EXPECT_EQ(judge_copy_on_write(mode, program, "always").verdict, Verdict::warning);
+    EXPECT_NE(judge_copy_on_write(mode, program, "always").finding.find("EFAULT"), std::string::npos);
+    EXPECT_EQ(judge_copy_on_write(mode, all, "always").verdict, Verdict::ok);
   }
   for (const auto& reach : {none, program, all}) {
-    const Check check = judge_copy_on_write("copy", reach);
+    const Check check = judge_copy_on_write("copy", reach, "madvise");
     EXPECT_EQ(check.verdict, Verdict::ok);
     EXPECT_TRUE(check.remedy.empty());
     EXPECT_FALSE(check.finding.empty());
   }
+}
+
+TEST(CheckCopyOnWrite, SaysWhereHugePagesHaveToBeAskedFor) {
+  const base::Result<os::WriteReach> all = os::WriteReach::all;
+  for (const std::string setting : {"madvise", "never"}) {
+    const Check check = judge_copy_on_write("cow", all, setting);
+    EXPECT_EQ(check.verdict, Verdict::ok);
+    EXPECT_NE(check.finding.find("enabled: " + setting), std::string::npos) << check.finding;
+  }
+  for (const std::string setting : {"always", ""})
+    EXPECT_EQ(judge_copy_on_write("cow", all, setting).finding.find("huge"), std::string::npos);
+  EXPECT_EQ(judge_copy_on_write("copy", all, "never").finding.find("huge"), std::string::npos);
 }
 
 TEST(CheckCopyOnWrite, SaysWhatIsHere) {

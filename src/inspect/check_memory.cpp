@@ -20,11 +20,6 @@ using base::format_bytes;
 constexpr std::uint64_t kShareOfMemory = 5;  // the memory tier's default limit: a fifth
 constexpr int kRounds = 5;
 
-std::string text_of(const std::string& path) {
-  auto bytes = os::read_file(path, 4096);
-  return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
-}
-
 Check check_huge_pages() {
   const std::string path = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
   const std::string setting = bracketed(text_of(path));
@@ -89,6 +84,11 @@ base::Result<Check> measure(const std::string& root, std::uint64_t bytes) {
 }
 
 }  // namespace
+
+std::string text_of(const std::string& path) {
+  auto bytes = os::read_file(path, 4096);
+  return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
+}
 
 std::vector<Check> check_memory(const config::Config&) {
   const std::uint64_t total = os::total_memory_bytes(), available = os::available_memory_bytes();

@@ -2,7 +2,10 @@
 // What the kernel says of this process's own memory, and reading it where it may be gone.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -16,10 +19,12 @@ struct AddressRange {
 };
 
 /// Memory that is private, anonymous and writable, and no stack; of pages of the usual size. Ascending; what is side by
-/// side is one.
-base::Result<std::vector<AddressRange>> private_memory();
+/// side is one. All of it that is `within`, and perhaps more.
+base::Result<std::vector<AddressRange>> private_memory(std::span<const AddressRange> within);
+/// The same by one question for each mapping: quicker where few are asked for. Nothing: this kernel answers none.
+std::optional<std::vector<AddressRange>> asked_private_memory(std::span<const AddressRange> within);
 /// The same of the text of /proc/PID/maps. Lines that it does not understand are left out.
-std::vector<AddressRange> private_memory_in(const std::string& maps);
+std::vector<AddressRange> private_memory_in(std::string_view maps);
 
 /// Bytes that devices may write to without asking the processor (RDMA, registered buffers of io_uring); 0 where the
 /// kernel does not say.
@@ -29,7 +34,7 @@ std::uint64_t pinned_bytes();
 /// (NVIDIA's); empty: none.
 std::string silent_device();
 /// Whether a driver of that kind is behind this path.
-bool pins_silently(const std::string& path);
+bool pins_silently(std::string_view path);
 
 /// Copies what is at `from`. 0, or an error number where that cannot be read or `to` not be written: no signal.
 /// Allocates nothing.

@@ -40,14 +40,36 @@ TEST(OwnMemory, OfThisProcessIsToldFromWhatItShares) {
   void* mine = ::mmap(nullptr, kOwnBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   void* shared = ::mmap(nullptr, kOwnBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   void* fixed = ::mmap(nullptr, kOwnBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  const auto all = private_memory();
+  int on_the_stack = 0;
+  const std::vector<AddressRange> within = {{address_of(fixed), address_of(fixed) + kOwnBytes},
+                                            {address_of(mine), address_of(mine) + kOwnBytes},
+                                            {address_of(shared), address_of(shared) + kOwnBytes},
+                                            {address_of(&on_the_stack), address_of(&on_the_stack) + 1}};
+  const auto all = private_memory(within);
   ASSERT_TRUE(all) << all.error().text();
   EXPECT_TRUE(has(*all, mine, kOwnBytes));
   EXPECT_FALSE(has(*all, shared, 1));
   EXPECT_FALSE(has(*all, fixed, 1));
-  int on_the_stack = 0;
   EXPECT_FALSE(has(*all, &on_the_stack, sizeof on_the_stack));
   for (void* one : {mine, shared, fixed}) ::munmap(one, kOwnBytes);
+}
+
+// Whichever way it is asked for.
+TEST(OwnMemory, IsTheSameByQuestionsAndByTheList) {
+  const std::vector<AddressRange> everything = {{0, std::uint64_t{1} << 47}};
+  if (!asked_private_memory(everything)) GTEST_SKIP() << "this kernel answers no questions (Linux 6.11 does)";
+  void* const mine = ::mmap(nullptr, kOwnBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ::mprotect(mine, kOwnBytes / 4, PROT_READ);
+  std::vector<AddressRange> many(1000, {address_of(mine), address_of(mine) + kOwnBytes});
+  std::vector<AddressRange> asked, listed;
+  do {  // until nobody maps anything in between
+    asked = *asked_private_memory(everything);
+    listed = private_memory(many).value();
+  } while (asked != *asked_private_memory(everything));
+  EXPECT_EQ(asked, listed);
+  EXPECT_FALSE(has(asked, mine, 1));
+  EXPECT_TRUE(has(asked, static_cast<std::byte*>(mine) + kOwnBytes / 4, kOwnBytes * 3 / 4));
+  ::munmap(mine, kOwnBytes);
 }
 
 TEST(OwnMemory, ThatIsGoneIsAnErrorAndNoSignal) {
