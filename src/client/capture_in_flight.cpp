@@ -86,13 +86,16 @@ bool CaptureInFlight::protect(os::WriteReach least_reach) {
   return copy_ != nullptr;
 }
 
+// Hashed when all is copied: the sooner that is, the fewer writes wait.
 base::Status CaptureInFlight::finish() {
-  const auto copied = [&]() -> base::Status {
-    for (const auto& one : later_) PERDURE_CHECK(finish_chunk(one));
-    return {};
-  }();
+  const auto copied = copy_all();
   copy_->end();
   PERDURE_CHECK(copied);
+  for (const auto& one : later_) {
+    const base::Hash128 hash = base::hash128(one.memory);
+    const auto engine = this->engine();
+    PERDURE_CHECK(writer_.filled(one, hash));
+  }
   const auto engine = this->engine();
   PERDURE_CHECK(writer_.stage());
   if (job_.ranks() > 1) return {};  // they agree in their next collective call
@@ -102,26 +105,9 @@ base::Status CaptureInFlight::finish() {
   return {};
 }
 
-// Hashed in the order of its bytes, as soon as they are there.
-base::Status CaptureInFlight::finish_chunk(const VersionWriter::SlotToFill& chunk) {
-  const std::byte* const begin = chunk.memory.data();
-  const std::byte* const end = begin + chunk.memory.size();
-  const auto& ranges = copy_->ranges();
-  base::Hasher hasher;
-  const std::byte* hashed = begin;
-  const auto hash_until = [&](const std::byte* until) {
-    hasher.update({hashed, static_cast<std::size_t>(until - hashed)});
-    hashed = until;
-  };
-  for (; range_ < ranges.size() && ranges[range_].to >= begin && ranges[range_].to < end; ++range_)
-    for (std::size_t block = copy_->first_of(range_); block < copy_->first_of(range_ + 1); ++block) {
-      PERDURE_CHECK(copy_->complete(block));
-      const auto part = copy_->block(block);
-      hash_until(part.to + part.bytes());
-    }
-  hash_until(end);
-  const auto engine = this->engine();
-  return writer_.filled(chunk, hasher.digest());
+base::Status CaptureInFlight::copy_all() {
+  for (std::size_t block = 0; block < copy_->blocks(); ++block) PERDURE_CHECK(copy_->complete(block));
+  return {};
 }
 
 void CaptureInFlight::ended(const base::Status& outcome) {

@@ -54,7 +54,7 @@ class CaptureInFlight {
   void start();
   bool may_go_on();
   base::Status finish();
-  base::Status finish_chunk(const VersionWriter::SlotToFill& chunk);
+  base::Status copy_all();
   void ended(const base::Status& outcome);
 
   Job& job_;
@@ -63,7 +63,6 @@ class CaptureInFlight {
   VersionWriter writer_;
   std::vector<VersionWriter::SlotToFill> later_;
   std::unique_ptr<ProtectedCopy> copy_;
-  std::size_t range_ = 0;  // of the copy: the next one
   std::string hindered_;
   std::mutex engine_;
   base::Guarded<State> state_;

@@ -36,10 +36,8 @@ class ProtectedCopy {
   ProtectedCopy& operator=(const ProtectedCopy&) = delete;
   ~ProtectedCopy() { end(); }
 
-  /// The protected memory: its ranges stay the same.
-  const std::vector<capture::CopyPart>& ranges() const { return ranges_; }
-  std::size_t first_of(std::size_t range) const { return first_[range]; }
-  capture::CopyPart block(std::size_t number) const { return blocks_.block(number); }
+  /// Of the protected memory.
+  std::size_t blocks() const { return first_.back(); }
   /// Returns when this block is copied. By one thread. Another one may be copied before, because somebody is likely to
   /// wait for it. PERDURE_INVALID_ARGUMENT: the program has dropped memory that was to be captured.
   base::Status complete(std::size_t block);

@@ -66,7 +66,7 @@ class Copying : public ::testing::Test {
     return begun ? std::move(*begun) : nullptr;
   }
   static base::Status complete(ProtectedCopy& copy) {
-    const std::size_t blocks = copy.first_of(copy.ranges().size());
+    const std::size_t blocks = copy.blocks();
     for (std::size_t block = 0; block < blocks; ++block) PERDURE_CHECK(copy.complete(block));
     return {};
   }
