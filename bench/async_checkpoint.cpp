@@ -67,6 +67,13 @@ int main(int argc, char** argv) {
   app.add_option("--mode", arguments.mode, "engine")
       ->check(CLI::IsMember({"embedded", "daemon"}))
       ->capture_default_str();
+  app.add_option("--capture", arguments.capture, "capture.mode")
+      ->check(CLI::IsMember({"copy", "cow", "auto"}))
+      ->capture_default_str();
+  app.add_option("--pause", arguments.pause_s, "seconds before each repetition")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
+  app.add_option("--set", arguments.more, "further options, key=value separated by semicolons");
   app.add_option("--chunk", arguments.chunk, "chunk_bytes")->capture_default_str();
   app.add_option("--store", arguments.store, "store directory; by default a temporary one here");
   app.add_flag("--keep", arguments.keep, "leave the store behind");
@@ -84,6 +91,7 @@ int main(int argc, char** argv) {
   context.bytes_per_rank = arguments.bytes;
   context.mode = arguments.mode;
   context.tiers = arguments.tiers;
+  context.capture = arguments.capture;
   context.store = arguments.store;
   Samples samples;
   Bench(arguments, rank).run(samples, context);

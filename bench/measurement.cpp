@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "together.hpp"
 
@@ -19,6 +21,20 @@ double timed(Work work) {
   const double begin = now_s();
   work();
   return slowest(now_s() - begin);
+}
+
+const char* name_of(perdure_level level) {
+  switch (level) {
+    case PERDURE_LEVEL_NONE:
+      return "none";
+    case PERDURE_LEVEL_PROCESS:
+      return "process";
+    case PERDURE_LEVEL_NODE:
+      return "node";
+    case PERDURE_LEVEL_STORE:
+      return "store";
+  }
+  return "unknown";
 }
 
 }  // namespace
@@ -53,7 +69,8 @@ void Bench::open() {
   char message[1024];
   const std::string options = "store.path=" + arguments_.store + ";tier.order=" + arguments_.tiers +
                               ";engine.mode=" + arguments_.mode + ";chunk_bytes=" + arguments_.chunk +
-                              ";job=" + arguments_.job + ";engine.idle_exit=1";
+                              ";capture.mode=" + arguments_.capture + ";job=" + arguments_.job + ";engine.idle_exit=1" +
+                              (arguments_.more.empty() ? "" : ";" + arguments_.more);
   if (perdure_open_mpi(MPI_COMM_WORLD, options.c_str(), &handle_, message, sizeof message) != PERDURE_OK)
     give_up(message);
   check(perdure_protect(handle_, 1, source_.data(), 1, source_.size()), "protect");
@@ -72,11 +89,16 @@ void Bench::check(perdure_status status, const char* call) const {
 
 void Bench::measure(int repetition, Samples& samples, Context& context) {
   fill_random(source_, static_cast<unsigned>(1000 * repetition + rank_) + 1);
+  // Behind the pause the reference is the first to write to the store in one half of the repetitions, in the other the
+  // flush.
+  std::this_thread::sleep_for(std::chrono::duration<double>(arguments_.pause_s));
   samples.fresh_write.push_back(write_reference("/dev/shm/perdure-bench-", false));
   // Each reference stands next to what it is compared with; the store's before the flush and after it by turns.
   if (repetition % 2 == 0) samples.store_write.push_back(write_reference(arguments_.store + "/.reference-", true));
   samples.memcpy.push_back(timed_together([&] { copy_to_warm_memory(warm_, source_); }));
+  if (repetition % 2 == 0) samples.around_nothing.push_back(timed_together([] {}));
   checkpoint(repetition, samples, context);
+  if (repetition % 2 == 1) samples.around_nothing.push_back(timed_together([] {}));
   if (repetition % 2 == 1) samples.store_write.push_back(write_reference(arguments_.store + "/.reference-", true));
   restore(repetition, samples);
   note_memory();
@@ -101,13 +123,19 @@ void Bench::checkpoint(int repetition, Samples& samples, Context& context) {
     captured = now_s();
     faults = minor_faults() - faults;
   });
+  if (repetition == 0) note_first(blocking, faults, context);
   check(perdure_wait(handle_, "bench", version, PERDURE_LEVEL_STORE, PERDURE_FOREVER), "wait");
   const double flush = slowest(now_s() - captured);
   note_memory();
   samples.blocking.push_back(blocking);
   samples.flush.push_back(flush);
   samples.total.push_back(blocking + flush);
-  if (repetition > 0) return;
+}
+
+void Bench::note_first(double blocking, long faults, Context& context) {
+  perdure_level level = PERDURE_LEVEL_NONE;
+  check(perdure_level_reached(handle_, "bench", first_version_, &level), "level");
+  context.first_level = name_of(level);
   MPI_Allreduce(MPI_IN_PLACE, &faults, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
   context.first_blocking_s = blocking;
   context.first_faults = faults;

@@ -12,8 +12,10 @@ namespace perdure::bench {
 struct Arguments {
   std::size_t bytes = 256U << 20;
   int repetitions = 7;
-  std::string tiers = "memory", mode = "embedded", store, chunk = "64MiB";
-  std::string job;  // one per run, the same on all ranks
+  double pause_s = 0;  ///< before each repetition
+  std::string tiers = "memory", mode = "embedded", capture = "copy", store, chunk = "64MiB";
+  std::string more;  ///< further options, key=value separated by semicolons
+  std::string job;   // one per run, the same on all ranks
   bool keep = false, json = false;
 };
 
@@ -32,6 +34,7 @@ class Bench {
   void measure(int repetition, Samples& samples, Context& context);
   double write_reference(const std::string& prefix, bool sync);
   void checkpoint(int repetition, Samples& samples, Context& context);
+  void note_first(double blocking, long faults, Context& context);
   void restore(int repetition, Samples& samples);
   void empty_checkpoints(Samples& samples);
   void note_memory();

@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include <cstdio>
+#include <numeric>
 
 #include "statistics.hpp"
 
@@ -8,6 +9,8 @@ namespace perdure::bench {
 namespace {
 
 double ratio(double above, double below) { return below > 0 ? above / below : 0; }
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 void row(const char* what, double seconds, double gigabytes) {
   std::printf("  %-34s %10.2f ms %8.2f GB/s\n", what, seconds * 1e3, seconds > 0 ? gigabytes / seconds : 0);
@@ -23,6 +26,7 @@ nlohmann::json to_json(const Context& context, const Samples& s) {
   j["bytes_per_rank"] = context.bytes_per_rank;
   j["mode"] = context.mode;
   j["tiers"] = context.tiers;
+  j["capture"] = context.capture;
   j["store"] = context.store;
   j["repetitions"] = s.blocking.size();
   j["memcpy_s"] = median(s.memcpy);
@@ -31,11 +35,15 @@ nlohmann::json to_json(const Context& context, const Samples& s) {
   j["blocking_s"] = median(s.blocking);
   j["first_blocking_s"] = context.first_blocking_s;
   j["first_minor_faults"] = context.first_faults;
+  j["first_level"] = context.first_level;
+  j["around_nothing_s"] = median(s.around_nothing);
   j["flush_s"] = median(s.flush);
   j["total_s"] = median(s.total);
   j["restore_s"] = median(s.restore);
   j["empty_checkpoint_s"] = median(s.empty_checkpoint);
   j["barrier_s"] = median(s.barrier);
+  j["store_write_sum_s"] = sum(s.store_write);
+  j["total_sum_s"] = sum(s.total);
   j["own_memory_bytes"] = context.own_memory_bytes;
   j["ratios"] = {{"blocking_rate_to_memcpy", ratio(j["memcpy_s"], j["blocking_s"])},
                  {"blocking_speed_to_fresh_write", ratio(j["fresh_write_s"], j["blocking_s"])},
@@ -59,14 +67,16 @@ std::vector<Goal> goals(const nlohmann::json& j) {
 void print_table(const nlohmann::json& j) {
   const double gigabytes = j["ranks"].get<double>() * j["bytes_per_rank"].get<double>() * 1e-9;
   std::printf(
-      "Asynchronous checkpointing: %d ranks of %.1f MB, %s engine, tiers %s, %d repetitions, medians of the slowest "
-      "rank\n",
+      "Asynchronous checkpointing: %d ranks of %.1f MB, %s engine, tiers %s, capture %s, %d repetitions, medians of "
+      "the "
+      "slowest rank\n",
       j["ranks"].get<int>(), j["bytes_per_rank"].get<double>() * 1e-6, j["mode"].get<std::string>().c_str(),
-      j["tiers"].get<std::string>().c_str(), j["repetitions"].get<int>());
+      j["tiers"].get<std::string>().c_str(), j["capture"].get<std::string>().c_str(), j["repetitions"].get<int>());
   row("memcpy to warm memory", j["memcpy_s"], gigabytes);
   row("write() to fresh files in /dev/shm", j["fresh_write_s"], gigabytes);
   row("write() and fsync at the store", j["store_write_s"], gigabytes);
   row("checkpoint, blocking", j["blocking_s"], gigabytes);
+  row("barriers around nothing", j["around_nothing_s"], 0);
   row("first checkpoint, blocking", j["first_blocking_s"], gigabytes);
   row("flush to the store, background", j["flush_s"], gigabytes);
   row("checkpoint until at the store", j["total_s"], gigabytes);

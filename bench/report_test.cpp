@@ -16,6 +16,7 @@ Samples good_samples() {
   samples.restore = {0.15};
   samples.empty_checkpoint = {0.0015};
   samples.barrier = {0.0001};
+  samples.around_nothing = {0.00005};
   return samples;
 }
 
@@ -47,11 +48,22 @@ TEST(Report, TheJsonObjectHasEveryFigureThatIsAskedFor) {
   context.ranks = 4;
   const auto json = to_json(context, good_samples());
   for (const char* key : {"ranks", "bytes_per_rank", "blocking_s", "flush_s", "restore_s", "memcpy_s", "fresh_write_s",
-                          "store_write_s", "empty_checkpoint_s", "barrier_s", "total_s", "own_memory_bytes"}) {
+                          "store_write_s", "empty_checkpoint_s", "barrier_s", "total_s", "own_memory_bytes", "capture",
+                          "first_level", "around_nothing_s"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_EQ(json["ranks"], 4);
   EXPECT_EQ(json["blocking_s"], 0.12);
+}
+
+TEST(Report, HasSumsOverAllRepetitionsBesideMedians) {
+  Samples samples = good_samples();
+  samples.total = {1, 2, 9};
+  samples.store_write = {2, 2, 5};
+  const auto json = to_json({}, samples);
+  EXPECT_EQ(json["total_s"], 2);
+  EXPECT_EQ(json["total_sum_s"], 12);
+  EXPECT_EQ(json["store_write_sum_s"], 9);
 }
 
 }  // namespace

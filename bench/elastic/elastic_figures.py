@@ -4,6 +4,7 @@ import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy"))
+import figures
 from figures import figure, missing
 
 GOALS = {"global_over_local_blocking": 1.03, "restore_4_to_2": 1.5, "restore_2_to_4": 1.5, "restore_4_to_3": 1.5,
@@ -13,8 +14,7 @@ OUTPUTS = ("none", "shared-file", "perdure")
 
 
 def at_most(key, value, **others):
-    one = figure(round(value, 4), GOALS[key], at_least=False, **others)
-    return {**one, "comparison": "<=", "reached": "yes" if value <= GOALS[key] else "no"}
+    return figures.at_most(round(value, 4), GOALS[key], **others)
 
 
 def at_least(key, value, **others):

@@ -5,28 +5,24 @@ import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy"))
+import figures
 from figures import figure, missing
 
 GOALS = {"size_over_state": {"clover3d": 0.18, "taylor_green": 0.077, "tealeaf": 0.051}, "mesh_over_plain": 1.1,
          "tracking_overhead": 0.005, "blocking_over_copy": 1.6, "fast_forward_speedup": 10}
 
 
-def _compared(key, values, at_least, others):
-    """`values` by name; all have one goal, or each its own."""
-    goal = GOALS[key] if isinstance(GOALS[key], dict) else dict.fromkeys(values, GOALS[key])
-    goal = {name: goal[name] for name in values}
-    one = figure({name: round(value, 4) for name, value in values.items()}, goal, at_least=at_least, **others)
-    if not at_least:  # a goal that is just met is reached
-        one.update(comparison="<=", reached="yes" if all(values[name] <= goal[name] for name in goal) else "no")
-    return one
+def _goals(key, values):
+    """All have one goal, or each its own."""
+    return {name: GOALS[key][name] if isinstance(GOALS[key], dict) else GOALS[key] for name in values}
 
 
 def at_most(key, values, **others):
-    return _compared(key, values, False, others)
+    return figures.at_most(figures.rounded(values), _goals(key, values), **others)
 
 
 def at_least(key, values, **others):
-    return _compared(key, values, True, others)
+    return figure(figures.rounded(values), _goals(key, values), at_least=True, **others)
 
 
 def checkpoint_of(output):

@@ -5,6 +5,7 @@ import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy"))
+import figures
 from figures import figure, missing
 
 GOALS = {"checkpoint_s": 0.25, "frozen_s": 0.02, "restart_s": 0.25, "lazy_first_instruction_s": 0.03, "masks_kept": 1.0, "pages_kept": 0.999, "size_overhead": 0.002,
@@ -17,9 +18,7 @@ def median(values):
 
 
 def at_most(key, value, **others):
-    one = figure(value, GOALS[key], at_least=False, **others)
-    one.update(comparison="<=", reached="yes" if value <= GOALS[key] else "no")
-    return one
+    return figures.at_most(value, GOALS[key], **others)
 
 
 def beside(turns, key):

@@ -12,13 +12,23 @@ def reaches(value, goal, at_least):
     return value >= goal if at_least else value < goal
 
 
+def pairs_of(value, goal):
+    """Values beside their goals: numbers, or objects with the same keys, where some may have no goal."""
+    return [(value[key], goal[key]) for key in goal] if isinstance(goal, dict) else [(value, goal)]
+
+
 def figure(value, goal, *, unit, reference, command, at_least):
     """`value` and `goal` are numbers, or objects with the same keys; all of them must be reached. No value: a reason."""
-    pairs = [(value[key], goal[key]) for key in goal] if isinstance(goal, dict) else [(value, goal)]
     return {"value": value, "unit": unit, "reference": reference, "goal": goal,
             "comparison": ">=" if at_least else "<",
-            "reached": "yes" if all(reaches(one, wanted, at_least) for one, wanted in pairs) else "no",
+            "reached": "yes" if all(reaches(one, wanted, at_least) for one, wanted in pairs_of(value, goal)) else "no",
             "command": command}
+
+
+def at_most(value, goal, **others):
+    """A goal that is just met is reached."""
+    one = figure(value, goal, at_least=False, **others)
+    return {**one, "comparison": "<=", "reached": "yes" if all(one <= wanted for one, wanted in pairs_of(value, goal)) else "no"}
 
 
 def missing(goal, why, **others):
@@ -158,11 +168,14 @@ def text(key, one):
 
 
 def markdown(figures):
-    """The table of docs/results/redundancy.md."""
-    lines = ["| figure | unit, and beside what | goal | measured | reached | command |", "| --- | --- | --- | --- | --- | --- |"]
+    """The table of a page of docs/results; with a column of what was before where figures say so."""
+    before = any("before" in one for one in figures.values())
+    columns = ["figure", "unit, and beside what", *(["before"] if before else []), "goal", "measured", "reached", "command"]
+    lines = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
     for key, one in figures.items():
         measured = shown(one["value"]) if one["value"] is not None else one["reason"]
         reached = "yes" if one["reached"] == "yes" else "**no**"
-        lines.append(f"| `{key}` | {one['unit']}; {one['reference']} | {one.get('comparison', '')} {shown(one['goal'])} | "
-                     f"{measured} | {reached} | `{one['command']}` |")
+        cells = [f"`{key}`", f"{one['unit']}; {one['reference']}", *([shown(one.get("before"))] if before else []),
+                 f"{one.get('comparison', '')} {shown(one['goal'])}", measured, reached, f"`{one['command']}`"]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -99,3 +99,19 @@ def lose_a_node(launcher, nodes, victim, arguments):
         shutil.rmtree(pathlib.Path(name) / "store-rebuild", ignore_errors=True)
         replaced = ",".join(str(nodes if node == victim else node) for node in range(nodes))
         return json.loads(launcher.start(launcher.words("rebuild", [*common, "--nodes", replaced], nodes)))
+
+
+def fixed_overhead(launcher, size, schemes):
+    """How long a version of 4 KiB per rank takes until level node, two ranks on each node: level_node's result, and its command."""
+    return launcher.json_in_directory("level_node", ["--bytes", "4KiB", "--ranks-per-node", 2, "--repetitions", size["repetitions"],
+                                                     "--schemes", ",".join(schemes), "--flush", 0], size["ranks"])
+
+
+def rebuilds(launcher, size, victim, say):
+    """{scheme: [result of the second launch]}, of four nodes with one rank each."""
+    runs = {}
+    for scheme in size["schemes"]:
+        say(f"  {scheme}, 4 nodes, {size['mib']} MiB each")
+        arguments = ["--scheme", scheme, "--bytes", f"{size['mib']}MiB"]
+        runs[scheme] = [lose_a_node(launcher, 4, victim, arguments) for _ in range(size["runs"])]
+    return runs

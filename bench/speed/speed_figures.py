@@ -1,0 +1,140 @@
+"""What bench/speed/run measured, as figures beside their goals and what was before. Pure: what programs printed in, figures out."""
+import pathlib
+import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy"))
+import figures as others_figures
+from figures import at_most, missing, rounded
+
+RANKS = ("1", "2", "4")
+MODES = ("copy", "cow")
+GOALS = {"small_checkpoint_ms": {"1": 0.08, "4": 0.3}, "blocking_over_memcpy": dict.fromkeys(RANKS, 1.2),
+         "restore_over_memcpy": dict.fromkeys(RANKS, 1.3), "durable_over_plain": dict.fromkeys(RANKS, 0.7),
+         "durable_buffered_over_plain": dict.fromkeys(RANKS, 1.05), "cow_blocking_over_memcpy": dict.fromkeys(RANKS, 0.15),
+         "cow_lost_over_copy_lost": {0.01: 0.2, 0.1: 0.4, 1: 1.1}}
+# docs/results/peers.json (22 November 2026; on 1 rank the issue), and docs/results/redundancy.md (25 November).
+BEFORE = {"small_checkpoint_ms": {"1": 0.45, "4": 1.95}, "blocking_over_memcpy": {"1": 1.55, "2": 1.42, "4": 1.43},
+          "restore_over_memcpy": {"1": 1.5, "2": 1.64, "4": 1.48}, "durable_over_plain": {"1": 1.18, "2": 1.24, "4": 1.2},
+          "durable_buffered_over_plain": {"1": 1.18, "2": 1.24, "4": 1.2},
+          "level_node_overhead_ms": {"single": 2.013, "partner": 7.89, "buddy": 8.428, "xor": 8.874, "reed-solomon": 8.401},
+          "rebuild_gb_per_s": {"xor": 0.5836, "buddy": 0.4793, "reed-solomon": 0.5162}}
+
+
+def _by_ranks(key, rounds, value, goal=None, **others):
+    """`rounds`: one for each time that all was measured, {ranks: what async_checkpoint printed}; the median of their values counts."""
+    values = {ranks: [value(one[ranks]) for one in rounds] for ranks in rounds[0]}
+    wanted = goal or GOALS[key]
+    figure = at_most(rounded({ranks: statistics.median(all_) for ranks, all_ in values.items()}),
+                     {ranks: wanted[ranks] for ranks in wanted if ranks in values}, **others)
+    if len(rounds) > 1:
+        figure["rounds"] = {ranks: [round(one, 4) for one in all_] for ranks, all_ in values.items()}
+    return {key: {**figure, **before(key)}}
+
+
+def before(key):
+    return {"before": BEFORE[key]} if key in BEFORE else {}
+
+
+def _ratio(above, below):
+    return lambda one: one[above] / one[below]
+
+
+def size_of(rounds):
+    one = next(iter(rounds[0].values()))
+    mib = one["bytes_per_rank"] / (1 << 20)
+    return f"{mib:g} MiB per rank, {one['repetitions']} repetitions"
+
+
+def small_figure(rounds, command):
+    one = next(iter(rounds[0].values()))
+    return _by_ranks("small_checkpoint_ms", rounds, lambda one: (one["blocking_s"] - one["around_nothing_s"]) * 1e3, unit="ms by ranks",
+                     reference=f"{one['bytes_per_rank'] >> 10} KiB per rank, {one['repetitions']} repetitions: from the first rank's start to the "
+                               "last one's end, beyond the same around a barrier alone", command=command)
+
+
+def copy_figures(rounds, command):
+    common = {"unit": "time ratio by ranks", "command": command}
+    return {**_by_ranks("blocking_over_memcpy", rounds, _ratio("blocking_s", "memcpy_s"), **common,
+                        reference=f"memcpy to warm memory; {size_of(rounds)}, ratio of the medians"),
+            **_by_ranks("restore_over_memcpy", rounds, _ratio("restore_s", "memcpy_s"), **common,
+                        reference="the same; out of the memory tier, every byte verified")}
+
+
+def durable_figure(key, rounds, takes_direct, command):
+    """`takes_direct`: the store's file system can be written past the system's memory of files."""
+    goal = GOALS[key] if takes_direct else GOALS["durable_buffered_over_plain"]
+    way = "" if takes_direct else "; its file system refuses direct I/O"
+    if key == "durable_buffered_over_plain":
+        way = "; store.direct off"
+    return _by_ranks(key, rounds, _ratio("total_sum_s", "store_write_sum_s"), goal, unit="time ratio by ranks", command=command,
+                     reference=f"buffered write and fsync of the same bytes beside the store, sums; {size_of(rounds)}{way}")
+
+
+def cow_figure(rounds, command):
+    key, unit = "cow_blocking_over_memcpy", "time ratio by ranks"
+    if not any(one["first_level"] == "none" for one in rounds[0].values()):
+        return {key: missing(GOALS[key], "this system cannot protect memory: the calls copied", unit=unit, reference="memcpy", command=command)}
+    return _by_ranks(key, rounds, _ratio("blocking_s", "memcpy_s"), unit=unit, command=command,
+                     reference=f"memcpy to warm memory; {size_of(rounds)}, ratio of the medians")
+
+
+def name_of(cell):
+    return f"{cell['fraction'] * 100:g} % {cell['order']}"
+
+
+def _losses(runs):
+    """{cell: [seconds that a turn with a checkpoint took longer than the one beside it]} of all runs."""
+    losses = {}
+    for run in runs:
+        for cell in run["cells"]:
+            losses.setdefault(name_of(cell), []).extend(
+                with_ - without for with_, without in zip(cell["disturbed_s"], cell["undisturbed_s"]))
+    return losses
+
+
+def scatter(values):
+    """Median distance to the median."""
+    middle = statistics.median(values)
+    return statistics.median(abs(value - middle) for value in values)
+
+
+def lost_figure(runs, command):
+    """`runs`: {"copy": [what lost_time printed], "cow": [...]}, which took turns."""
+    key, unit = "cow_lost_over_copy_lost", "ratio of lost times by fraction"
+    goals = {name_of(cell): GOALS[key][cell["fraction"]] for cell in runs["copy"][0]["cells"]}
+    first = runs["copy"][0]
+    reference = (f"what a turn loses with capture.mode copy; {first['bytes'] / (1 << 20):g} MiB, medians of "
+                 f"{first['turns'] * len(runs['copy'])} turns beside undisturbed ones")
+    if not all(run["returned_early"] for run in runs["cow"]):
+        return {key: missing(goals, "this system cannot protect memory: the calls copied", unit=unit, reference=reference, command=command)}
+    losses = {mode: _losses(runs[mode]) for mode in MODES}
+    lost_ms = {mode: {name: statistics.median(losses[mode][name]) * 1e3 for name in goals} for mode in MODES}
+    common = {"unit": unit, "reference": reference, "command": command}
+    nothing = [name for name in goals if lost_ms["copy"][name] <= 0]
+    if nothing:  # of nothing there is no ratio
+        figure = missing(goals, f"copy lost nothing: {', '.join(nothing)}", **common)
+    else:
+        figure = at_most({name: round(lost_ms["cow"][name] / lost_ms["copy"][name], 4) for name in goals}, goals, **common)
+    for mode in MODES:
+        figure[f"{mode}_lost_ms"] = {name: round(value, 2) for name, value in lost_ms[mode].items()}
+    figure["scatter_ms"] = {name: round(max(scatter(losses[mode][name]) for mode in MODES) * 1e3, 2) for name in goals}
+    return {key: figure}
+
+
+def overhead_figure(result, command):
+    key = "level_node_overhead_ms"
+    return {key: {**others_figures.overhead_figure(result, command), **before(key)}}
+
+
+def rebuild_figure(runs, bytes_lost, victim, command):
+    key = "rebuild_gb_per_s"
+    return {key: {**others_figures.rebuild_figures(runs, bytes_lost, victim, command)["rebuild_rate"], **before(key)}}
+
+
+def lost_table(figure):
+    """What stands behind the ratios, as Markdown."""
+    lines = ["| rewritten | lost with copy, ms | lost with cow, ms | scatter, ms |", "| --- | --- | --- | --- |"]
+    for name, copy in figure.get("copy_lost_ms", {}).items():
+        lines.append(f"| {name} | {copy} | {figure['cow_lost_ms'][name]} | {figure['scatter_ms'][name]} |")
+    return "\n".join(lines)
