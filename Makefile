@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process bench-peers studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make bench-elastic     what arrays that ranks have together cost and give; figures in build/bench/elastic.json"
 	@echo "make bench-mesh        what the mesh library and its checkpoints cost and give; figures in build/bench/mesh.json"
 	@echo "make bench-process     what it costs to capture a running process and to bring it back; figures in build/bench/process.json"
+	@echo "make bench-peers       the same program over Perdure and whichever of VeloC, SCR and FTI is installed; figures in build/bench/peers.json"
 	@echo "make studies           the six studies of adaptive checkpointing, in virtual time and some by the engine; in build/studies"
 	@echo "make format            clang-format over the tree"
 	@echo "make clean             removes build/"
@@ -110,6 +111,10 @@ bench-mesh: bootstrap-required
 bench-process: bootstrap-required
 	@tools/build --progress release bench_process_programs
 	@bench/process/run
+
+bench-peers: bootstrap-required
+	@tools/build --progress release bench_peers_programs
+	@bench/peers/run $(OPTIONS)
 
 studies: bootstrap-required
 	@bench/studies/run all --driver both

@@ -14,7 +14,11 @@ function(perdure_find_peer name header library)
     DOC "Where ${name}'s header is, for bench/peers")
   find_library(PERDURE_${upper}_LIBRARY ${library} HINTS ${hints} ${PERDURE_PC_${upper}_LIBDIR} PATH_SUFFIXES lib lib64
     DOC "${name}'s library, for bench/peers")
-  if(PERDURE_${upper}_INCLUDE AND PERDURE_${upper}_LIBRARY)
+  set(fake)
+  if(PERDURE_${upper}_INCLUDE)  # of a fake nothing is reported, however it came to be installed
+    file(STRINGS ${PERDURE_${upper}_INCLUDE}/${header} fake REGEX "A FAKE of ${name}")
+  endif()
+  if(PERDURE_${upper}_INCLUDE AND PERDURE_${upper}_LIBRARY AND NOT fake)
     set(PERDURE_${upper}_FOUND TRUE PARENT_SCOPE)
     message(STATUS "bench/peers: ${name} in ${PERDURE_${upper}_LIBRARY}")
   else()

@@ -11,17 +11,16 @@ COLUMNS = {
     "scr": {"title": "SCR", "program": "scr", "settings": []},
     "fti": {"title": "FTI", "program": "fti", "settings": []},
 }
-MISSING = {"veloc": "VeloC: not found on this machine; how to point at it: -DVELOC_ROOT=...",
-           "scr": "SCR: not found on this machine; how to point at it: -DSCR_ROOT=...",
-           "fti": "FTI: not found on this machine; how to point at it: -DFTI_ROOT=..."}
+MISSING = {program: f"{title}: not found on this machine; how to point at it: -D{title.upper()}_ROOT=..., or {title.upper()}_ROOT=... make bench-peers"
+           for program, title in (("veloc", "VeloC"), ("scr", "SCR"), ("fti", "FTI"))}
 NOTES = {
     "perdure": "Perdure hashes every byte while it captures, verifies it when it restores, calls fsync, and all ranks agree before the call returns.",
     "perdure-cow": "Perdure, copy on write: nothing writes to the memory while it is copied here; what a program that does loses is "
                    "in docs/copy-on-write.md.",
     "veloc": "VeloC neither hashes nor agrees, and does not call fsync: \"durable\" adds the benchmark's own.",
     "veloc-sums": "VeloC, checksums: computed behind the transfer, and verified at a restart.",
-    "scr": "SCR: SINGLE, two versions in its cache, flushed by threads; the write to its cache is the benchmark's. It is finalised and "
-           "initialised before each restore, outside of its time.",
+    "scr": "SCR: SINGLE, two versions in its cache, flushed by threads; the write to its cache is the benchmark's. It calls fsync. It is "
+           "finalised and initialised before each restore, outside of its time.",
     "fti": "FTI: without processes of its own. Blocking and restore are of a checkpoint of level 1; the store gets one of level 4, by a call that "
            "blocks until it is there. \"Durable\" adds the benchmark's own fsync.",
 }
