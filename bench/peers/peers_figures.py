@@ -111,6 +111,10 @@ def bytes_text(count):
     return f"{count} B"
 
 
+def several(count, what):
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
 def number(value):
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
@@ -134,8 +138,10 @@ def markdown(whole):
         lines.append(f"| {one['figure']} | {one['ranks']} | {cells} |")
     lines.append("")
     settings = whole["settings"]
-    lines.append(f"{bytes_text(settings['bytes'])} per rank unless said, {settings['repetitions']} repetitions after one to warm up, "
-                 f"{settings['rounds']} {'round' if settings['rounds'] == 1 else 'rounds'}: median over the rounds of each run's median (smallest to largest).")
+    lines.append(f"{bytes_text(settings['bytes'])} per rank unless said, {several(settings['repetitions'], 'repetition')} after one to warm up, "
+                 f"{several(settings['rounds'], 'round')}: median over the rounds of each run's median (smallest to largest).")
+    if busy := whole.get("busy_runs"):
+        lines.append(f"- **{several(busy, 'run')} of {len(whole['runs'])} began while others used the processors.**")
     lines += [f"- {line}" for line in whole["missing"]]
     lines += [f"- {NOTES[name]}" for name in columns if name in NOTES]
     return "\n".join(lines)

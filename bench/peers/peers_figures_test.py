@@ -68,8 +68,13 @@ class Figures(unittest.TestCase):
         self.assertIn("| blocking / memcpy | 1 | 1.6 (1.5 to 1.7) | 200 |", text)
         self.assertIn("| 4 KiB per rank: blocking, ms | 1 | 1000 | - |", text)
         self.assertIn("- FTI: not found on this machine", text)
-        self.assertIn("256 MiB per rank unless said, 1 repetitions after one to warm up, 2 rounds", text)
+        self.assertIn("256 MiB per rank unless said, 1 repetition after one to warm up, 2 rounds", text)
         self.assertNotIn("VeloC", text)
+
+    def test_the_table_says_how_many_runs_began_beside_others(self):
+        self.assertNotIn("used the processors", peers_figures.markdown(self.whole()))
+        whole = {**self.whole(), "busy_runs": 1, "runs": [None] * 4}
+        self.assertIn("1 run of 4 began while others used", peers_figures.markdown(whole))
 
     def test_a_result_lacks_nothing_only_if_every_repetition_was_timed_in_order(self):
         good = {"system": "scr", "times_s": times([0.5, 0.5])}
