@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process bench-speed studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process bench-speed bench-peers studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-mesh        what the mesh library and its checkpoints cost and give; figures in build/bench/mesh.json"
 	@echo "make bench-process     what it costs to capture a running process and to bring it back; figures in build/bench/process.json"
 	@echo "make bench-speed       how long checkpoints and restores keep an application; figures in build/bench/speed.json"
+	@echo "make bench-peers       the same program over Perdure and whichever of VeloC, SCR and FTI is installed; figures in build/bench/peers.json"
 	@echo "make studies           the six studies of adaptive checkpointing, in virtual time and some by the engine; in build/studies"
 	@echo "make format            clang-format over the tree"
 	@echo "make clean             removes build/"
@@ -115,6 +116,10 @@ bench-process: bootstrap-required
 bench-speed: bootstrap-required
 	@tools/build --progress release bench_speed_programs
 	@bench/speed/run
+
+bench-peers: bootstrap-required
+	@tools/build --progress release bench_peers_programs
+	@bench/peers/run $(OPTIONS)
 
 studies: bootstrap-required
 	@bench/studies/run all --driver both
