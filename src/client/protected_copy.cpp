@@ -107,9 +107,9 @@ base::Status ProtectedCopy::start() {
 
 // The kernel needs as long for two calls as for much memory, and divides huge pages at their ends. What lies between
 // two parts of one page is copied at once, and may wait once for its answer as well.
-std::vector<ProtectedCopy::Stretch> ProtectedCopy::stretches() const {
+std::vector<ProtectedCopy::Run> ProtectedCopy::runs() const {
   static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  std::vector<Stretch> all;
+  std::vector<Run> all;
   for (std::size_t range = 0; range < ranges_.size(); ++range) {
     const auto& [begin, end, to] = ranges_[range];
     if (!all.empty() && all.back().end <= begin && begin - all.back().end <= page_bytes) {
@@ -123,12 +123,12 @@ std::vector<ProtectedCopy::Stretch> ProtectedCopy::stretches() const {
 }
 
 void ProtectedCopy::protect_all() {
-  for (const Stretch& stretch : stretches()) {
-    if (protection_.protect(stretch.begin, stretch.end)) {
-      mine_.push_back(stretch);
+  for (const Run& run : runs()) {
+    if (protection_.protect(run.begin, run.end)) {
+      mine_.push_back(run);
       continue;
     }
-    for (std::size_t range = stretch.first; range < stretch.last; ++range) {
+    for (std::size_t range = run.first; range < run.last; ++range) {
       const auto& [begin, end, to] = ranges_[range];
       if (protection_.protect(begin, end))
         mine_.push_back({begin, end, range, range + 1});
@@ -265,9 +265,9 @@ CopyCounts ProtectedCopy::counts() {
 // then.
 void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
-  for (const Stretch& stretch : mine_) {
-    if (protection_.release(stretch.begin, stretch.end)) continue;
-    for (std::size_t range = stretch.first; range < stretch.last; ++range)
+  for (const Run& run : mine_) {
+    if (protection_.release(run.begin, run.end)) continue;
+    for (std::size_t range = run.first; range < run.last; ++range)
       for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
         const auto part = blocks_.block(block);
         (void)protection_.release(part.begin, part.end);

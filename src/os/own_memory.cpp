@@ -24,14 +24,14 @@ constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kMostQueries = 256;  // a mapping in the kernel's list costs about as much
 
 /// Of one mapping: PROCMAP_QUERY of Linux 6.11, which headers may be older than.
-struct MappingQuery {
-  std::uint64_t size = sizeof(MappingQuery);
+struct AskedMapping {
+  std::uint64_t size = sizeof(AskedMapping);
   std::uint64_t wanted = 0, address = 0;
   std::uint64_t begin = 0, end = 0, kind = 0, page_bytes = 0, offset = 0, inode = 0;
   std::uint32_t device_major = 0, device_minor = 0, name_bytes = 0, build_id_bytes = 0;
   std::uint64_t name = 0, build_id = 0;
 };
-constexpr unsigned long kQueryMapping = _IOWR('f', 17, MappingQuery);
+constexpr unsigned long kQueryMapping = _IOWR('f', 17, AskedMapping);
 constexpr std::uint64_t kReadable = 1, kWritable = 2, kShared = 8;  // and 4, which is executable
 constexpr std::uint64_t kKinds = kReadable | kWritable | kShared, kPrivateAndWritable = kReadable | kWritable;
 constexpr std::uint64_t kThisOrTheNext = 16;
@@ -115,7 +115,7 @@ std::optional<std::vector<AddressRange>> asked_private_memory(std::span<const Ad
     std::uint64_t at = all.empty() ? range.begin : std::max(range.begin, all.back().end);
     while (at < range.end) {
       std::array<char, 256> name{};
-      MappingQuery query{};
+      AskedMapping query{};
       query.wanted = kThisOrTheNext;
       query.address = at;
       query.name_bytes = name.size();

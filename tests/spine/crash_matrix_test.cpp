@@ -24,6 +24,7 @@ struct Case {
   int hit;
   bool overflow = false;  ///< the tiers are smaller than one checkpoint
   bool small = false;     ///< a checkpoint is one message to the engine
+  bool on_write = false;  ///< what is captured is copied while it is written anew
 };
 
 // The first time that the scenario below passes a point, with slots in memory, and a later one, with slots in files and
@@ -62,24 +63,45 @@ std::vector<Case> overflow_cases() {
   return cases;
 }
 
-// A checkpoint that is told in one message passes the points of a capture in it, but for its rank being granted a slot.
-std::vector<Case> small_cases() {
+// The points of a capture.
+std::vector<Case> capture_cases(const Case& like) {
   std::vector<Case> cases;
   for (const char* mode : {"embedded", "daemon"})
     for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i) {
       const std::string_view point = os::kCrashPoints[i].name;
       const bool captures = point.starts_with("checkpoint_") || point.starts_with("engine_stage_") ||
                             point.starts_with("engine_commit_") || point == "engine_grant" || point == "engine_written";
-      if (captures && point != "checkpoint_slot_granted")
-        for (const int hit : {1, 3}) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit, false, true});
+      if (!captures) continue;
+      for (const int hit : {1, 3}) {
+        cases.push_back(like);
+        cases.back().mode = mode;
+        cases.back().point = static_cast<os::CrashPoint>(i);
+        cases.back().hit = hit;
+      }
     }
+  return cases;
+}
+
+// A checkpoint that is told in one message passes them in it, but for its rank being granted a slot.
+std::vector<Case> small_cases() {
+  auto cases = capture_cases({.mode = {}, .point = {}, .hit = 1, .small = true});
+  std::erase_if(cases, [](const Case& c) { return c.point == os::CrashPoint::checkpoint_slot_granted; });
+  return cases;
+}
+
+// Who writes to what is captured has it copied by another thread, so that a copy is seldom half done for the third
+// time.
+std::vector<Case> on_write_cases() {
+  auto cases = capture_cases({.mode = {}, .point = {}, .hit = 1, .on_write = true});
+  std::erase_if(cases, [](const Case& c) { return c.point == os::CrashPoint::checkpoint_chunk_half && c.hit > 1; });
   return cases;
 }
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   const auto& c = info.param;
   return c.mode + "_" + std::string(os::kCrashPoints[static_cast<std::size_t>(c.point)].name) + "_" +
-         std::to_string(c.hit) + (c.overflow ? "_overflow" : "") + (c.small ? "_small" : "");
+         std::to_string(c.hit) + (c.overflow ? "_overflow" : "") + (c.small ? "_small" : "") +
+         (c.on_write ? "_on_write" : "");
 }
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -90,6 +112,7 @@ class CrashMatrix : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Every, CrashMatrix, ::testing::ValuesIn(all_cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(Overflow, CrashMatrix, ::testing::ValuesIn(overflow_cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(Small, CrashMatrix, ::testing::ValuesIn(small_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, CrashMatrix, ::testing::ValuesIn(on_write_cases()), case_name);
 
 // Two nodes of one rank each (rank 0's node also does retention); the second rank's process, or both engines, die.
 TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
@@ -98,14 +121,16 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   TemporaryDirectory directory;
   // Room for two versions while three are kept at the store, and a catalog that is compacted often: so each point is
   // passed.
-  std::string tier = c.hit == 1 || c.small ? "tier.order=memory;tier.memory.max_bytes=8MiB"
-                                           : "tier.order=file;tier.file.max_bytes=512KiB";
+  std::string tier = c.hit == 1 || c.small || c.on_write ? "tier.order=memory;tier.memory.max_bytes=8MiB"
+                                                         : "tier.order=file;tier.file.max_bytes=512KiB";
   if (c.overflow)
     tier =
         c.hit % 2 == 1 ? "tier.order=memory;tier.memory.max_bytes=4MiB" : "tier.order=file;tier.file.max_bytes=256KiB";
   Program program{options_in(directory.path(), c.mode,
                              (name.starts_with("spill_") ? "" : "node.ranks_per_node=1;") +
-                                 std::string("retention.keep_last=3;catalog.compact_above=1KiB;") + tier)};
+                                 std::string("retention.keep_last=3;catalog.compact_above=1KiB;") + tier +
+                                 (c.on_write ? ";capture.mode=cow" : ""))};
+  program.on_write = c.on_write;
   program.restore_at_end = true;
   program.words = c.overflow ? 70000 : c.small ? 500 : 24000;  // five chunks, a short one, or two
   program.acknowledged = directory.path() + "/acknowledged";

@@ -42,6 +42,35 @@ void kill_victims(Victims victims, const std::vector<int>& pids, const std::stri
     for (int pid : pids) ::kill(pid, SIGKILL);
 }
 
+template <class Call>
+perdure_status repeat(Call call) {
+  perdure_status status = call();
+  for (int tries = 0; tries < 50 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries)
+    status = call();
+  return status;
+}
+
+// Until the ranks were told that it is captured. On write, the state is written anew meanwhile, and what an engine was
+// lost with is captured again.
+int capture(perdure_t* handle, State& state, bool on_write) {
+  const auto version = static_cast<std::int64_t>(state.step);
+  for (int tries = 0;; ++tries) {
+    const perdure_status status = repeat([&] { return perdure_checkpoint(handle, "app", version); });
+    if (status == PERDURE_EXISTS) break;  // taken: the lost engine had all it needed
+    REQUIRE_STATUS(PERDURE_OK, handle, status);
+    if (!on_write) return 0;
+    std::fill(state.words.begin(), state.words.end(), ~std::uint64_t{0});
+    const perdure_status waited =
+        repeat([&] { return perdure_wait(handle, "app", version, PERDURE_LEVEL_PROCESS, 30); });
+    if (waited == PERDURE_OK) break;
+    if (tries == 50 || (waited != PERDURE_UNAVAILABLE && waited != PERDURE_PEER_FAILED))
+      REQUIRE_STATUS(PERDURE_OK, handle, waited);
+    state.advance(state.step);
+  }
+  state.advance(state.step);
+  return 0;
+}
+
 // Restores what the ledger says must be there, and steps on until it is killed; `last` ends it in order.
 int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint64_t last) {
   perdure_t* handle = nullptr;
@@ -54,12 +83,6 @@ int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint
   const std::uint64_t expected = ledger.captured_by_all();
   State state(rank.rank, kWords);
   state.protect(handle);
-  const auto repeat = [&](auto call) {
-    perdure_status status = call();
-    for (int tries = 0; tries < 50 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries)
-      status = call();
-    return status;
-  };
   const perdure_status restored = repeat([&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
   REQUIRE(restored == PERDURE_OK || (restored == PERDURE_NOT_FOUND && expected == 0));
   REQUIRE(state.right());
@@ -69,10 +92,7 @@ int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint
   ++ledger.running;
   while (state.step < last) {
     state.advance(state.step + 1);
-    const auto version = static_cast<std::int64_t>(state.step);
-    const perdure_status status = repeat([&] { return perdure_checkpoint(handle, "app", version); });
-    if (status != PERDURE_EXISTS)
-      REQUIRE_STATUS(PERDURE_OK, handle, status);  // taken: the lost engine had all it needed
+    REQUIRE(capture(handle, state, options.find("capture.mode=cow") != std::string::npos) == 0);
     ledger.captured[static_cast<std::size_t>(rank.rank)] = state.step;
   }
   REQUIRE_STATUS(PERDURE_OK, handle, repeat([&] {
@@ -96,6 +116,8 @@ void PrintTo(const Lives& lives, std::ostream* out) { *out << lives.name; }
 constexpr const char* kOneSlot = ";tier.order=memory;tier.memory.max_bytes=2MiB";
 constexpr const char* kThreeSlots = ";tier.memory.max_bytes=4MiB;tier.file.max_bytes=128KiB";
 
+constexpr const char* kOnWrite = ";capture.mode=cow";
+
 class RandomKills : public ::testing::TestWithParam<Lives> {};
 INSTANTIATE_TEST_SUITE_P(Every, RandomKills,
                          ::testing::Values(Lives{"embedded", "embedded", "", 28, 30},
@@ -103,7 +125,9 @@ INSTANTIATE_TEST_SUITE_P(Every, RandomKills,
                                            Lives{"embedded_one_slot", "embedded", kOneSlot, 3, 15},
                                            Lives{"embedded_three_slots", "embedded", kThreeSlots, 14, 15},
                                            Lives{"daemon_one_slot", "daemon", kOneSlot, 15, 15},
-                                           Lives{"daemon_three_slots", "daemon", kThreeSlots, 92, 15}),
+                                           Lives{"daemon_three_slots", "daemon", kThreeSlots, 92, 15},
+                                           Lives{"embedded_on_write", "embedded", kOnWrite, 41, 20},
+                                           Lives{"daemon_on_write", "daemon", kOnWrite, 42, 20}),
                          [](const auto& lives) { return std::string(lives.param.name); });
 
 TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {

@@ -77,13 +77,7 @@ int Program::run(const Rank& rank) const {
   }
   while (step < last) {
     ++step;
-    state = state_at(rank.rank, step, words);
-    // The regions moved with the assignment? They must not: same size, same buffer.
-    status = perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
-    if (status == PERDURE_OK)
-      status = repeated(tolerate_lost_engine,
-                        [&] { return perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)); });
-    if (status == PERDURE_EXISTS && tolerate_lost_engine) status = PERDURE_OK;  // the lost engine had all it needed
+    status = checkpoint(handle, rank, step, state);
     if (status != PERDURE_OK) return complain(handle, rank.rank, "checkpoint", status);
     note_acknowledged(rank.rank, step);
     status = store_each_step ? wait_until_stored(handle, step) : PERDURE_OK;
@@ -103,6 +97,35 @@ int Program::run(const Rank& rank) const {
     return 94;
   }
   return 0;
+}
+
+perdure_status Program::checkpoint(perdure_t* handle, const Rank& rank, const std::uint64_t& step,
+                                   std::vector<std::uint64_t>& state) const {
+  const auto version = static_cast<std::int64_t>(step);
+  const auto call = [&] {
+    const auto status = repeated(tolerate_lost_engine, [&] { return perdure_checkpoint(handle, "app", version); });
+    return status == PERDURE_EXISTS && tolerate_lost_engine ? PERDURE_OK : status;  // the lost engine had all it needed
+  };
+  if (!on_write) {
+    state = state_at(rank.rank, step, words);
+    // The regions moved with the assignment? They must not: same size, same buffer.
+    const auto status = perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
+    return status == PERDURE_OK ? call() : status;
+  }
+  // An engine that is lost while memory is copied takes the version with it: it is captured again. One that is lost
+  // later does not: who waits once more is told so.
+  perdure_status status = PERDURE_OK;
+  for (int tries = 0; tries == 0 || (tolerate_lost_engine && tries < 8); ++tries) {
+    const auto captured = state_at(rank.rank, step, words), next = state_at(rank.rank, step + 1, words);
+    std::copy(captured.begin(), captured.end(), state.begin());
+    status = call();
+    if (status != PERDURE_OK) return status;
+    std::copy(next.begin(), next.end(), state.begin());
+    status =
+        repeated(tolerate_lost_engine, [&] { return perdure_wait(handle, "app", version, PERDURE_LEVEL_PROCESS, 30); });
+    if (status != PERDURE_UNAVAILABLE && status != PERDURE_PEER_FAILED) return status;
+  }
+  return status;
 }
 
 perdure_status Program::wait_until_stored(perdure_t* handle, std::uint64_t step) const {

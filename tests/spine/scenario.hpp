@@ -31,9 +31,14 @@ struct Program {
   std::string acknowledged{};
   /// A checkpoint that fails because its engine died is repeated once (daemon mode: the next call starts a new engine).
   bool tolerate_lost_engine = false;
+  /// For options with capture.mode=cow: the state is written anew while it is captured, and a version is acknowledged
+  /// when it has been waited for.
+  bool on_write = false;
   int run(const Rank& rank) const;
 
  private:
+  perdure_status checkpoint(perdure_t* handle, const Rank& rank, const std::uint64_t& step,
+                            std::vector<std::uint64_t>& state) const;
   perdure_status wait_until_stored(perdure_t* handle, std::uint64_t step) const;
   void note_acknowledged(int rank, std::uint64_t step) const;
 };
