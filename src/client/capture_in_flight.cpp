@@ -1,5 +1,6 @@
 #include "client/capture_in_flight.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "os/affinity.hpp"
@@ -9,6 +10,9 @@ namespace {
 
 // So many pieces of memory are not worth their list.
 constexpr std::size_t kMostParts = 100'000;
+
+// Ranks of a node protect their memory within milliseconds of each other, unless one waits for slots.
+constexpr std::chrono::milliseconds kOthersProtect{20};
 
 }  // namespace
 
@@ -38,31 +42,33 @@ void CaptureInFlight::start() {
       "capture",
       [this] {
         os::use_cpus(job_.engine().prefaulter().cpus());
-        os::give_way();
         if (may_go_on()) ended(base::caught("checkpoint", [this] { return finish(); }));
       },
       [this](const base::Error& why) {
         ended(base::fail(why));
         return false;
       });
-  if (begun) thread_ = std::move(*begun);
+  if (begun)
+    thread_ = std::move(*begun);
+  else
+    ended(finish());
 }
 
-// False: it never will.
+// Not for ever: slots come back when they are written, and the rank that is late may be waiting for one of these.
+// False: given up.
 bool CaptureInFlight::may_go_on() {
   auto state = state_.lock();
-  state.wait(changed_, [&] { return state->stage != Stage::begun; });
+  (void)state.wait_for(changed_, kOthersProtect, [&] { return state->stage != Stage::begun; });
+  if (state->stage == Stage::begun) state->stage = Stage::copying;
   return state->stage == Stage::copying;
 }
 
 void CaptureInFlight::go_on() {
-  if (!copy_) return;
   {
     const auto state = state_.lock();
     state->stage = Stage::copying;
   }
   changed_.notify_all();
-  if (!thread_.joinable()) ended(base::caught("checkpoint", [this] { return finish(); }));
 }
 
 // False: nothing is protected, and nothing copied.

@@ -263,6 +263,23 @@ TEST_F(OnWrite, WaitsForSlotsAsEveryCheckpointDoes) {
   });
 }
 
+// One rank has protected its memory and waits for the other, who waits for its slot.
+TEST_F(OnWrite, ARankThatWaitsForTheOthersKeepsThemWaitingForNoSlot) {
+  more_ = "capture.mode=cow;tier.order=memory;tier.memory.max_bytes=2MiB;";
+  per_node_ = 2;
+  on_sessions([](Session& session, std::uint32_t rank) {
+    const Pages pages(base::MiB);
+    ASSERT_TRUE(session.protect(pages.region(1)));
+    for (int version = 1; version < 4; ++version) {
+      pages.fill(10 * version + static_cast<int>(rank));
+      const auto made = session.checkpoint("app", version);
+      ASSERT_TRUE(made) << made.error().text();
+      pages.fill(100);
+      expect_restores(session, pages, version, 10 * version + static_cast<int>(rank));
+    }
+  });
+}
+
 TEST_F(OnWrite, CopiesAtTheCallToTiersThatAreNoMemory) {
   more_ = "capture.mode=cow;tier.order=file;tier.file.max_bytes=64MiB;";
   on_sessions([](Session& session, std::uint32_t) {

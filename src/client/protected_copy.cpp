@@ -59,6 +59,7 @@ ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture
     : protection_(std::move(protection)),
       ranges_(std::move(ranges)),
       blocks_(ranges_, block_bytes),
+      mine_(ranges_.size()),
       state_(State{blocks_}),
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (std::size_t range = 0; range <= ranges_.size(); ++range) first_.push_back(blocks_.first_of(range));
@@ -105,36 +106,12 @@ base::Status ProtectedCopy::start() {
   return {};
 }
 
-// The kernel needs as long for two calls as for much memory, and divides huge pages at their ends. What lies between
-// two parts of one page is copied at once, and may wait once for its answer as well.
-std::vector<ProtectedCopy::Run> ProtectedCopy::runs() const {
-  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  std::vector<Run> all;
-  for (std::size_t range = 0; range < ranges_.size(); ++range) {
-    const auto& [begin, end, to] = ranges_[range];
-    if (!all.empty() && all.back().end <= begin && begin - all.back().end <= page_bytes) {
-      all.back().end = end;
-      all.back().last = range + 1;
-    } else {
-      all.push_back({begin, end, range, range + 1});
-    }
-  }
-  return all;
-}
-
+// Each by itself, though neighbours in one call would be a little quicker: in the page between two of them may be
+// memory that is in no region, and writes to that must not wait.
 void ProtectedCopy::protect_all() {
-  for (const Run& run : runs()) {
-    if (protection_.protect(run.begin, run.end)) {
-      mine_.push_back(run);
-      continue;
-    }
-    for (std::size_t range = run.first; range < run.last; ++range) {
-      const auto& [begin, end, to] = ranges_[range];
-      if (protection_.protect(begin, end))
-        mine_.push_back({begin, end, range, range + 1});
-      else
-        copy_at_once(range);
-    }
+  for (std::size_t range = 0; range < ranges_.size(); ++range) {
+    mine_[range] = protection_.protect(ranges_[range].begin, ranges_[range].end).has_value();
+    if (!mine_[range]) copy_at_once(range);
   }
 }
 
@@ -265,13 +242,12 @@ CopyCounts ProtectedCopy::counts() {
 // then.
 void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
-  for (const Run& run : mine_) {
-    if (protection_.release(run.begin, run.end)) continue;
-    for (std::size_t range = run.first; range < run.last; ++range)
-      for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
-        const auto part = blocks_.block(block);
-        (void)protection_.release(part.begin, part.end);
-      }
+  for (std::size_t range = 0; range < ranges_.size(); ++range) {
+    if (!mine_[range] || protection_.release(ranges_[range].begin, ranges_[range].end)) continue;
+    for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
+      const auto part = blocks_.block(block);
+      (void)protection_.release(part.begin, part.end);
+    }
   }
   const std::uint64_t one = 1;
   if (thread_.joinable()) (void)!::write(stop_.get(), &one, sizeof one);

@@ -52,13 +52,8 @@ class ProtectedCopy {
     bool gone = false;  // memory was dropped before it was copied
   };
   enum class Answer { yes, later };
-  struct Run {  // memory that is protected in one call: of ranges [first, last)
-    std::uint64_t begin = 0, end = 0;
-    std::size_t first = 0, last = 0;
-  };
   ProtectedCopy(os::WriteProtection protection, std::vector<capture::CopyPart> ranges, std::uint64_t block_bytes);
   base::Status start();
-  std::vector<Run> runs() const;
   void protect_all();
   void copy_at_once(std::size_t range);
   Answer finish(std::size_t block, int error);
@@ -73,7 +68,7 @@ class ProtectedCopy {
   std::vector<capture::CopyPart> ranges_;
   capture::BlockPlan blocks_;  // where blocks are; their states are behind the lock
   std::vector<std::size_t> first_;
-  std::vector<Run> mine_;  // what this protects; the rest is another handle's, or nobody's
+  std::vector<bool> mine_;  // ranges that this protects; the others are another handle's, or nobody's
   base::Guarded<State> state_;
   std::condition_variable changed_;
   os::Fd stop_;

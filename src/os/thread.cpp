@@ -1,9 +1,5 @@
 #include "os/thread.hpp"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <new>
@@ -104,13 +100,6 @@ base::Status Threads::start(std::string_view name, std::function<void()> body, T
   } catch (const std::exception& thrown) {
     return base::fail(error_of(&thrown, {}));
   }
-}
-
-// Linux has a priority for each thread, behind a call that others have for processes.
-void give_way() {
-  constexpr int kTenth = 10;  // of the weight of 0
-  const auto self = static_cast<id_t>(::syscall(SYS_gettid));
-  if (::getpriority(PRIO_PROCESS, self) < kTenth) (void)::setpriority(PRIO_PROCESS, self, kTenth);
 }
 
 base::Status run_aside(const std::string& name, const std::function<void()>& work) {

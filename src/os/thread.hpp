@@ -49,10 +49,6 @@ class Threads {
   std::vector<Thread> threads_;
 };
 
-/// From now on the calling thread has a tenth of a processor that threads of the usual priority want as well, and all
-/// of one that nobody wants. Threads that it begins later inherit it.
-void give_way();
-
 /// `work` on a thread of its own, which is waited for. What it throws is the error, as is a thread that is refused.
 base::Status run_aside(const std::string& name, const std::function<void()>& work);
 

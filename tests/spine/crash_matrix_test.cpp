@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "os/crash_point.hpp"
+#include "os/write_protection.hpp"
 #include "scenario.hpp"
 #include "store/store.hpp"
 #include "support/temporary_directory.hpp"
@@ -117,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(OnWrite, CrashMatrix, ::testing::ValuesIn(on_write_case
 // Two nodes of one rank each (rank 0's node also does retention); the second rank's process, or both engines, die.
 TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   const Case& c = GetParam();
+  if (c.on_write && !os::WriteProtection::open()) GTEST_SKIP() << "this system cannot protect memory against writes";
   const std::string name(os::kCrashPoints[static_cast<std::size_t>(c.point)].name);
   TemporaryDirectory directory;
   // Room for two versions while three are kept at the store, and a catalog that is compacted often: so each point is

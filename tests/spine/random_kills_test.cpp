@@ -11,6 +11,7 @@
 
 #include "damage.hpp"
 #include "os/system.hpp"
+#include "os/write_protection.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
@@ -131,6 +132,8 @@ INSTANTIATE_TEST_SUITE_P(Every, RandomKills,
                          [](const auto& lives) { return std::string(lives.param.name); });
 
 TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
+  if (std::string(GetParam().tiers) == kOnWrite && !os::WriteProtection::open())
+    GTEST_SKIP() << "this system cannot protect memory against writes";
   const bool daemon = std::string(GetParam().mode) == "daemon";
   TemporaryDirectory directory;
   const std::string options =
