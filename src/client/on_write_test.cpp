@@ -119,7 +119,8 @@ TEST_F(OnWrite, EveryCollectiveCallFinishesTheOneBefore) {
       if (version % 3 == 0) EXPECT_EQ(session.latest("app").value(), static_cast<std::uint64_t>(version));
       if (version % 4 == 0) EXPECT_TRUE(session.any(false));
     }
-    for (int version = 6; version <= 8; ++version) expect_restores(session, pages, version, version);
+    // Older ones are retired when these are stored (retention.keep_last).
+    for (int version = 7; version <= 8; ++version) expect_restores(session, pages, version, version);
   });
 }
 
