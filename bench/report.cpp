@@ -67,9 +67,8 @@ std::vector<Goal> goals(const nlohmann::json& j) {
 void print_table(const nlohmann::json& j) {
   const double gigabytes = j["ranks"].get<double>() * j["bytes_per_rank"].get<double>() * 1e-9;
   std::printf(
-      "Asynchronous checkpointing: %d ranks of %.1f MB, %s engine, tiers %s, capture %s, %d repetitions, medians of "
-      "the "
-      "slowest rank\n",
+      "Asynchronous checkpointing: %d ranks of %.1f MB, %s engine, tiers %s, capture %s, %d repetitions, medians "
+      "of the slowest rank\n",
       j["ranks"].get<int>(), j["bytes_per_rank"].get<double>() * 1e-6, j["mode"].get<std::string>().c_str(),
       j["tiers"].get<std::string>().c_str(), j["capture"].get<std::string>().c_str(), j["repetitions"].get<int>());
   row("memcpy to warm memory", j["memcpy_s"], gigabytes);

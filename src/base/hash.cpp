@@ -54,8 +54,8 @@ void stream_and_keep_baseline(void* target, void* kept, const void* source, std:
 void fence() {}
 #endif
 
-// Hashing waits for no memory, and copying for little else: so much comes while the block before is hashed. The caches'
-// own prefetching begins anew at each block. Measured beside none, 1 KiB and 4 KiB.
+// Copying waits for memory, and hashing does not: while a block is hashed, the beginning of the next one is fetched.
+// Measured beside nothing, 1 KiB and 4 KiB.
 constexpr std::size_t kAhead = 2 * KiB;
 
 void fetch_ahead(ConstByteSpan data) {

@@ -42,7 +42,8 @@ void CaptureInFlight::start() {
       "capture",
       [this] {
         os::use_cpus(job_.engine().prefaulter().cpus());
-        if (may_go_on()) ended(base::caught("checkpoint", [this] { return finish(); }));
+        await_others();
+        ended(base::caught("checkpoint", [this] { return finish(); }));
       },
       [this](const base::Error& why) {
         ended(base::fail(why));
@@ -55,18 +56,15 @@ void CaptureInFlight::start() {
 }
 
 // Not for ever: slots come back when they are written, and the rank that is late may be waiting for one of these.
-// False: given up.
-bool CaptureInFlight::may_go_on() {
+void CaptureInFlight::await_others() {
   auto state = state_.lock();
-  (void)state.wait_for(changed_, kOthersProtect, [&] { return state->stage != Stage::begun; });
-  if (state->stage == Stage::begun) state->stage = Stage::copying;
-  return state->stage == Stage::copying;
+  (void)state.wait_for(changed_, kOthersProtect, [&] { return state->may_copy; });
 }
 
 void CaptureInFlight::go_on() {
   {
     const auto state = state_.lock();
-    state->stage = Stage::copying;
+    state->may_copy = true;
   }
   changed_.notify_all();
 }
@@ -122,11 +120,7 @@ void CaptureInFlight::ended(const base::Status& outcome) {
 }
 
 base::Status CaptureInFlight::wait() {
-  {
-    const auto state = state_.lock();
-    if (state->stage == Stage::begun) state->stage = Stage::given_up;
-  }
-  changed_.notify_all();
+  go_on();  // where the ranks have not agreed
   thread_.join();
   if (copy_) copy_->end();
   const auto state = state_.lock();

@@ -24,7 +24,7 @@ class CaptureInFlight {
   /// What has to be done before the program goes on. True: that was all, and the piece is staged. `least_reach`
   /// nothing: protects nothing.
   base::Result<bool> begin(std::optional<os::WriteReach> least_reach);
-  /// All ranks have begun: what is protected is copied by a thread from now on. Before, ranks that have no processor of
+  /// All ranks have begun: the thread copies from now on what is protected. Before, ranks that have no processor of
   /// their own would wait in their call for what others copy.
   void go_on();
   /// After wait(): what copying met.
@@ -44,15 +44,14 @@ class CaptureInFlight {
   void abort() { writer_.abort(); }
 
  private:
-  enum class Stage { begun, copying, given_up };
   struct State {
-    Stage stage = Stage::begun;
+    bool may_copy = false;
     base::Status outcome;
     bool committed = false;
   };
   bool protect(os::WriteReach least_reach);
   void start();
-  bool may_go_on();
+  void await_others();
   base::Status finish();
   base::Status copy_all();
   void ended(const base::Status& outcome);
@@ -66,7 +65,7 @@ class CaptureInFlight {
   std::string hindered_;
   std::mutex engine_;
   base::Guarded<State> state_;
-  std::condition_variable changed_;  // state_->stage
+  std::condition_variable changed_;  // state_->may_copy
   os::Thread thread_;
 };
 

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
@@ -20,8 +23,7 @@
 namespace perdure::os {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 << 10;
-constexpr std::size_t kMostQueries = 256;  // a mapping in the kernel's list costs about as much
+constexpr std::size_t kMostQueries = 256;  // more take longer than the list of all
 
 /// Of one mapping: PROCMAP_QUERY of Linux 6.11, which headers may be older than.
 struct AskedMapping {
@@ -36,72 +38,33 @@ constexpr std::uint64_t kReadable = 1, kWritable = 2, kShared = 8;  // and 4, wh
 constexpr std::uint64_t kKinds = kReadable | kWritable | kShared, kPrivateAndWritable = kReadable | kWritable;
 constexpr std::uint64_t kThisOrTheNext = 16;
 
-// Called by every checkpoint that copies on write: streams would take a third of its time.
 std::string text_of(const char* path) {
-  std::string text;
-  const Fd file(::open(path, O_RDONLY | O_CLOEXEC));
-  if (!file) return text;
-  for (std::size_t size = 0;; size = text.size()) {
-    text.resize(size + kReadBytes);
-    const ssize_t got = ::read(file.get(), text.data() + size, kReadBytes);
-    text.resize(size + (got > 0 ? static_cast<std::size_t>(got) : 0));
-    if (got == 0) return text;
-    if (got < 0 && errno != EINTR) return {};
-  }
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 bool is_anonymous(std::string_view name) { return name.empty() || name == "[heap]" || name.starts_with("[anon:"); }
 
-/// Takes what the next field of `line` is, in this base; false: it is no such number.
-bool take_number(std::string_view& line, std::uint64_t& number, int base) {
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number, base);
-  if (error != std::errc()) return false;
-  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-  return true;
-}
-
-/// Takes the next character; false: it is another one.
-bool take_mark(std::string_view& line, char mark) {
-  if (line.empty() || line.front() != mark) return false;
-  line.remove_prefix(1);
-  return true;
-}
-
-bool take_word(std::string_view& line, std::string_view& word) {
-  const std::size_t end = line.find(' ');
-  if (end == std::string_view::npos || end == 0) return false;
-  word = line.substr(0, end);
-  line.remove_prefix(end + 1);
-  return true;
-}
-
-/// The memory of a line of /proc/PID/maps, where it is of the kind that is looked for.
-std::optional<AddressRange> private_memory_of(std::string_view line) {
-  AddressRange memory;
-  std::string_view access, offset, device;
-  std::uint64_t inode = 0;
-  const bool understood = take_number(line, memory.begin, 16) && take_mark(line, '-') &&
-                          take_number(line, memory.end, 16) && take_mark(line, ' ') && take_word(line, access) &&
-                          take_word(line, offset) && take_word(line, device) && take_number(line, inode, 10);
-  if (!understood || !access.starts_with("rw") || access.size() != 4 || access[3] != 'p' || inode != 0)
-    return std::nullopt;
-  const std::size_t name = line.find_first_not_of(' ');
-  return is_anonymous(name == std::string_view::npos ? "" : line.substr(name)) ? std::optional(memory) : std::nullopt;
+/// Adds it to memory before it, where that is side by side with it.
+void add(std::vector<AddressRange>& all, const AddressRange& memory) {
+  if (!all.empty() && all.back().end == memory.begin)
+    all.back().end = memory.end;
+  else
+    all.push_back(memory);
 }
 
 }  // namespace
 
-std::vector<AddressRange> private_memory_in(std::string_view maps) {
+std::vector<AddressRange> private_memory_in(const std::string& maps) {
   std::vector<AddressRange> all;
-  while (!maps.empty()) {
-    const std::size_t end = std::min(maps.find('\n'), maps.size());
-    const auto memory = private_memory_of(maps.substr(0, end));
-    maps.remove_prefix(std::min(end + 1, maps.size()));
-    if (!memory) continue;
-    if (!all.empty() && all.back().end == memory->begin)
-      all.back().end = memory->end;
-    else
-      all.push_back(*memory);
+  std::istringstream lines(maps);
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long long begin = 0, end = 0, inode = 1;
+    char access[5] = "";
+    int name = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx %4s %*x %*s %llu %n", &begin, &end, access, &inode, &name) != 4) continue;
+    if (access[0] != 'r' || access[1] != 'w' || access[3] != 'p' || inode != 0 || name == 0) continue;
+    if (is_anonymous(line.c_str() + name)) add(all, {begin, end});
   }
   return all;
 }
@@ -127,10 +90,7 @@ std::optional<std::vector<AddressRange>> asked_private_memory(std::span<const Ad
       if (query.begin >= range.end) break;
       at = query.end;
       const bool suits = (query.kind & kKinds) == kPrivateAndWritable && query.inode == 0 && is_anonymous(name.data());
-      if (suits && !all.empty() && all.back().end == query.begin)
-        all.back().end = query.end;
-      else if (suits)
-        all.push_back({query.begin, query.end});
+      if (suits) add(all, {query.begin, query.end});
     }
   }
   return all;

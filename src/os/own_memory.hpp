@@ -24,7 +24,7 @@ base::Result<std::vector<AddressRange>> private_memory(std::span<const AddressRa
 /// The same by one question for each mapping: quicker where few are asked for. Nothing: this kernel answers none.
 std::optional<std::vector<AddressRange>> asked_private_memory(std::span<const AddressRange> within);
 /// The same of the text of /proc/PID/maps. Lines that it does not understand are left out.
-std::vector<AddressRange> private_memory_in(std::string_view maps);
+std::vector<AddressRange> private_memory_in(const std::string& maps);
 
 /// Bytes that devices may write to without asking the processor (RDMA, registered buffers of io_uring); 0 where the
 /// kernel does not say.
