@@ -16,7 +16,7 @@ MISSING = {program: f"{title}: not found on this machine; how to point at it: -D
 NOTES = {
     "perdure": "Perdure hashes every byte while it captures, verifies it when it restores, calls fsync, and all ranks agree before the call returns.",
     "perdure-cow": "Perdure, copy on write: nothing writes to the memory while it is copied here; what a program that does loses is "
-                   "in docs/copy-on-write.md.",
+                   "in docs/results/speed.md.",
     "veloc": "VeloC neither hashes nor agrees, and does not call fsync: \"durable\" adds the benchmark's own.",
     "veloc-sums": "VeloC, checksums: computed behind the transfer, and verified at a restart.",
     "scr": "SCR: SINGLE, two versions in its cache, flushed by threads; the write to its cache is the benchmark's. It calls fsync. It is "
