@@ -84,11 +84,11 @@ def iterations(lines):
     return {int(one[1]): float(one[2]) for one in found if one}
 
 
-def before_and_after(lines, captured_behind):
-    """Medians of seconds per iteration until the capture, and from the second one behind it on."""
+def before_and_after(lines, seen):
+    """Medians of seconds per iteration until the capture was asked for, and from the second one behind that on."""
     seconds = iterations(lines)
-    before = [value for number, value in seconds.items() if number <= captured_behind]
-    after = [value for number, value in seconds.items() if number > captured_behind + 1]
+    before = [value for number, value in seconds.items() if number <= seen]
+    after = [value for number, value in seconds.items() if number > seen + 1]
     return median(before), median(after)
 
 
