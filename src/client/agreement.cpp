@@ -50,7 +50,7 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// to do brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64;
-  static constexpr std::size_t kFixed = 21 + kBits;
+  static constexpr std::size_t kFixed = 25 + kBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -60,7 +60,9 @@ struct Words {
   std::uint64_t& gone() { return all[15]; }                          // somebody cannot say it
   std::span<std::uint64_t> regions() { return all.subspan(16, 4); }
   std::uint64_t& wish() { return all[20]; }
-  std::span<std::uint64_t> not_promised() { return all.subspan(21, kBits); }
+  std::span<std::uint64_t> staged() { return all.subspan(21, 2); }
+  std::span<std::uint64_t> next_of_root() { return all.subspan(23, 2); }
+  std::span<std::uint64_t> not_promised() { return all.subspan(25, kBits); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -74,6 +76,8 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
     words.alike()[2 * i] = numbers[i];
     words.alike()[2 * i + 1] = ~numbers[i];
   }
+  words.staged()[0] = opening.staged_ns;
+  words.staged()[1] = ~opening.staged_ns;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
   words.wish() = opening.wish ? 1 : 0;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
@@ -83,14 +87,15 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
     words.of_root()[0] = opening.root_words[0];
     words.of_root()[1] = opening.root_words[1];
     words.of_root()[2] = opening.incarnation;
+    words.next_of_root()[0] = opening.next_words[0];
+    words.next_of_root()[1] = opening.next_words[1];
   }
   for (unsigned bit = 0; bit < Words::kBits; ++bit)
     words.not_promised()[bit] = (opening.node_level_bits >> bit & 1U) == 0 ? 1 : 0;
   if (opening.leader.number) words.lengths()[*opening.leader.number] = opening.bytes;
 }
 
-Opened opened_of(Words words) {
-  Opened opened;
+void read(Words words, Opened& opened) {
   opened.any_engine_lost = words.engine_lost() != 0;
   opened.any_wish = words.wish() != 0;
   if (same_everywhere(words.alike().subspan(8)))
@@ -99,10 +104,12 @@ Opened opened_of(Words words) {
   opened.root_words[0] = words.of_root()[0];
   opened.root_words[1] = words.of_root()[1];
   opened.incarnation = words.of_root()[2];
+  opened.next_words[0] = words.next_of_root()[0];
+  opened.next_words[1] = words.next_of_root()[1];
+  opened.all_staged = words.staged()[0] != 0 && same_everywhere(words.staged());
   const auto news = words.regions();
   opened.regions = {news[0] != 0, news[1] != 0, {news[2] != 0, news[3] != 0}};
-  opened.bytes.assign(words.lengths().begin(), words.lengths().end());
-  return opened;
+  std::copy(words.lengths().begin(), words.lengths().end(), opened.bytes.begin());
 }
 
 // The first of the values is this function's; of the others the greatest come back.
@@ -165,6 +172,8 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   std::vector<std::uint64_t> brought(opening_words(opening.leader.of));
   Words words{brought};
   fill(words, comm, opening, call);
+  base::Result<Opened> opened;  // with its memory
+  opened->bytes.resize(opening.leader.of);
   words.failure() = mine ? 0 : failure_word(comm.rank(), mine.error().code);
   PERDURE_CHECK(comm.allreduce(brought, comm::Reduce::maximum));
   // Who is gone takes part in no search for who differs; all that are left get its failure.
@@ -174,7 +183,8 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   if (!mine) return base::fail(mine.error());
   PERDURE_CHECK(alike);
   if (words.failure() != 0) return base::fail(peer_failed(words.failure(), operation_name(opening.operation)));
-  return opened_of(words);
+  read(words, *opened);
+  return opened;
 }
 
 base::Status agree(comm::Communicator& comm, const base::Status& mine) {

@@ -36,6 +36,8 @@ struct Opening {
   bool engine_lost = false;
   bool wish = false;                     ///< whatever ranks want to know of each other
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
+  std::uint64_t next_words[2] = {0, 0};  ///< what it tells them for a call that follows
+  std::uint64_t staged_ns = 0;           ///< the attempt (its time) that this rank has staged its piece of; 0: none
   std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
   comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
   std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
@@ -50,14 +52,17 @@ struct Opened {
   bool any_wish = false;
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
+  std::uint64_t next_words[2] = {0, 0};
+  bool all_staged = false;                ///< every rank brought the same `staged_ns`, and it was not 0
   std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
   RegionNews regions = {};                ///< on any rank
 };
 
-/// One exchange of some 600 bytes and 8 for each node, however many ranks there are. Ranks that call different
+/// One exchange of some 700 bytes and 8 for each node, however many ranks there are. Ranks that call different
 /// operations, or with other names, versions or details: PERDURE_MISMATCH on all. If `mine` is an error, this rank gets
-/// it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
+/// it back and all others PERDURE_PEER_FAILED naming the lowest such rank. A success needs no memory after the exchange:
+/// no rank fails alone that was told of one.
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
 
 /// For who cannot go on, and takes part in an opening without memory: `room` has opening_words() for as many leaders as

@@ -189,7 +189,7 @@ base::Result<Opened> Job::exchange(Opening opening, const base::Status& mine) {
   return open_collective(*comm_, opening, mine);
 }
 
-base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
+base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, AheadOfOpening* ahead) {
   base::Status ready = mine ? base::caught("engine", [this] { return engine_.take_commit(); }) : mine;
   if (ready) ready = announce();
   const bool begins = opening.operation == Operation::checkpoint;
@@ -201,15 +201,36 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
     });
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
-  PERDURE_TRY(auto opened, exchange(opening, ready));
-  if (opened.any_engine_lost) PERDURE_CHECK(attach());
-  tell_incarnation(opening.name, opened.incarnation);
-  // What was promised before is no promise of new engines.
-  if (begins)
-    group_.note_node_levels(
-        {opening.name, static_cast<std::uint64_t>(opening.version), {opened.root_words[0], opened.root_words[1]}},
-        opened.any_engine_lost ? 0 : opened.node_level_bits);
+  std::optional<segment::Attempt> staged;
+  if (ready && ahead != nullptr) staged = ahead->stage();
+  if (staged) opening.staged_ns = staged->created_ns;
+  auto opened = exchange(opening, ready);
+  const bool agreed = opened && opened->all_staged && !opened->any_engine_lost;
+  if (agreed) {
+    comm_->last();
+    opened->root_words[0] = staged->created_ns;
+    opened->root_words[1] = staged->nonce;
+  } else if (ahead != nullptr) {
+    ahead->abort();
+  }
+  PERDURE_CHECK(opened);
+  opened->all_staged = agreed;
+  if (opened->any_engine_lost) PERDURE_CHECK(attach());
+  tell_incarnation(opening.name, opened->incarnation);
+  // The others go on with what they have agreed on, whatever happens here.
+  const auto noted = base::caught("level node", [&]() -> base::Status {
+    if (begins) note_node_levels(opening, *opened);
+    return {};
+  });
+  if (!agreed) PERDURE_CHECK(noted);
   return opened;
+}
+
+// What was promised before is no promise of new engines.
+void Job::note_node_levels(const Opening& opening, const Opened& opened) {
+  group_.note_node_levels(
+      {opening.name, static_cast<std::uint64_t>(opening.version), {opened.root_words[0], opened.root_words[1]}},
+      opened.any_engine_lost ? 0 : opened.node_level_bits);
 }
 
 std::vector<ipc::PlannedSegment> Job::my_segments(const std::vector<plan::SegmentPlan>& segments) const {

@@ -3,6 +3,7 @@
 // them. Made by a collective call, and attached again where an engine died.
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,17 @@
 #include "store/store.hpp"
 
 namespace perdure::client {
+
+/// What a rank does of a checkpoint before its opening, in the hope that all ranks do: then the opening is the agreement
+/// on it, too. (docs/adr/0044)
+class AheadOfOpening {
+ public:
+  virtual ~AheadOfOpening() = default;
+  /// [local] Waits for no other rank. The attempt that this rank's piece is staged of now; nothing: it is not.
+  virtual std::optional<segment::Attempt> stage() = 0;
+  /// [local] Not all did: nothing of it remains.
+  virtual void abort() = 0;
+};
 
 /// How often a collective call attaches again before it gives up.
 inline constexpr unsigned kMostTries = 5;
@@ -53,8 +65,10 @@ class Job {
 
   /// [collective] open_collective(), as all calls of a job use it: with the leaders of its nodes.
   base::Result<Opened> exchange(Opening opening, const base::Status& mine);
-  /// [collective] The beginning of every collective call: agreement on the call, new engines where some died.
-  base::Result<Opened> begin(Opening opening, const base::Status& mine);
+  /// [collective] The beginning of every collective call: agreement on the call, new engines where some died. `ahead`,
+  /// if any, is staged before. Where all ranks have staged, that was the last exchange of the call, and root_words are
+  /// the attempt; otherwise `ahead` was aborted.
+  base::Result<Opened> begin(Opening opening, const base::Status& mine, AheadOfOpening* ahead = nullptr);
   /// [local] Tells the engine what this rank's next capture will need, where that changed since the last collective
   /// call. A dead engine is no failure: attaching to the next one tells it.
   base::Status announce();
@@ -75,6 +89,7 @@ class Job {
   base::Status open_all(const char* options, const std::vector<std::string>& settings);
   base::Status attach_once();
   base::Status connect(const std::string& socket);
+  void note_node_levels(const Opening& opening, const Opened& opened);
   base::Result<std::string> find_socket(base::ConstByteSpan mine);
 
   std::unique_ptr<Exchanges> comm_;

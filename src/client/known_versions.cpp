@@ -90,6 +90,11 @@ std::uint64_t KnownVersions::next_attempt(const std::string& name, std::uint64_t
   return newest;
 }
 
+bool KnownVersions::is_newest(const std::string& name, std::uint64_t created_ns) const {
+  const auto known = newest_attempt_.find(name);
+  return known == newest_attempt_.end() || known->second <= created_ns;
+}
+
 void KnownVersions::went_back(const segment::VersionId& id) {
   const auto& from = left_after_[id.name] = {id.version, id.attempt.created_ns};
   if (const auto known = taken_.find(id.name); known != taken_.end())

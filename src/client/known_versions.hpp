@@ -29,6 +29,8 @@ class KnownVersions {
   base::Status check_free(const std::string& name, std::uint64_t version) const;
   /// The time of a new attempt at a version of this name; from now on the newest one known.
   std::uint64_t next_attempt(const std::string& name, std::uint64_t clock_ns);
+  /// No attempt at this name is known that began later.
+  bool is_newest(const std::string& name, std::uint64_t created_ns) const;
   void written(const segment::VersionId& id) { taken_[id.name][id.version] = id.attempt.created_ns; }
   /// The program goes on from this one: what was begun later is of a branch that it left on purpose, or because nothing
   /// newer could be restored, and its numbers are free, as all higher ones.

@@ -85,12 +85,15 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   if (ready) ready = check_version(version);
   Opening opening{Operation::checkpoint, name, version};
   const auto number = static_cast<std::uint64_t>(version);
+  segment::VersionId id{name, number, {}};
+  auto attempt = next_.take(name, begun);
   if (job_->rank() == 0 && ready)
     ready = base::caught("checkpoint", [&]() -> base::Status {
       PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
       // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
       const bool replace = job_->config().boolean("checkpoint.replace");
       job_->known().observe(name, job_->store(), replace);
+      if (attempt && !job_->known().is_newest(name, attempt->created_ns)) attempt.reset();
       opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
       opening.root_words[1] = os::random_u64();
       return replace ? base::Status() : job_->known().check_free(name, number);
@@ -98,13 +101,24 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   if (ready)
     ready = base::caught("checkpoint", [&]() -> base::Status {
       opening.regions = arrays_.news(regions_);
+      opening.wish = source != nullptr || !may_stage_ahead(opening.regions);
+      if (job_->rank() != 0 || opening.wish) return {};
+      opening.next_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
+      opening.next_words[1] = os::random_u64();
       return {};
     });
-  PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready));
-  PERDURE_CHECK(arrays_.agree(job_->comm(), opened.regions, ArrayAgreement::For::checkpoint, regions_));
-  os::crash_point(os::CrashPoint::checkpoint_agreed);
-  const segment::VersionId id{name, number, {opened.root_words[0], opened.root_words[1]}};
-  const base::Status outcome = capture(id, source);
+  std::optional<PieceAhead> ahead;
+  if (ready && attempt && !opening.wish)
+    (void)base::caught("checkpoint", [&]() -> base::Status {
+      id.attempt = *attempt;
+      ahead.emplace(*job_, regions_, *places_, id);
+      return {};
+    });
+  PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready, ahead ? &*ahead : nullptr));
+  id.attempt = {opened.root_words[0], opened.root_words[1]};
+  const bool for_all = !opened.any_wish && (!attempt || opened.all_staged);
+  const base::Status outcome = opened.all_staged ? commit_ahead(*ahead) : capture_agreed(id, source, opened.regions);
+  if (for_all) keep_next_attempt(name, opened);
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && !flight_) (void)note_captured(id);
   // Whoever failed at its commit would not wait with the others.
@@ -113,6 +127,33 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   left_ns_ = os::monotonic_ns();
   progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
   return outcome;
+}
+
+// What is little, and is the same to the engine whatever the other ranks have.
+bool Session::may_stage_ahead(const RegionNews& news) const {
+  const bool in_call = job_->group().joined() && job_->config().boolean("redundancy.in_call");
+  return regions_.bytes() <= ipc::kMostInMessage && !news.arrays && !news.declared.changed && !on_write() && !in_call &&
+         !job_->engine().paced();
+}
+
+// Who could not keep it stages with the others, after the opening.
+void Session::keep_next_attempt(const std::string& name, const Opened& opened) {
+  (void)base::caught("checkpoint", [&]() -> base::Status {
+    next_.told(name, {opened.next_words[0], opened.next_words[1]}, os::monotonic_ns());
+    return {};
+  });
+}
+
+base::Status Session::commit_ahead(PieceAhead& ahead) {
+  os::crash_point(os::CrashPoint::checkpoint_agreed);
+  progress_.last_bytes = regions_.bytes();
+  return base::caught("checkpoint", [&] { return ahead.commit(); });
+}
+
+base::Status Session::capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news) {
+  PERDURE_CHECK(arrays_.agree(job_->comm(), news, ArrayAgreement::For::checkpoint, regions_));
+  os::crash_point(os::CrashPoint::checkpoint_agreed);
+  return capture(id, source);
 }
 
 // A lost engine is the next call's trouble.

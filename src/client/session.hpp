@@ -14,6 +14,7 @@
 #include "client/array_agreement.hpp"
 #include "client/capture_in_flight.hpp"
 #include "client/job.hpp"
+#include "client/piece_ahead.hpp"
 #include "client/region_places.hpp"
 #include "plan/capture_choice.hpp"
 
@@ -67,6 +68,10 @@ class Session {
   base::Status check_chunks(const capture::Region& region) const;
   void tell_step(std::uint64_t entered_ns);
   base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
+  bool may_stage_ahead(const RegionNews& news) const;
+  void keep_next_attempt(const std::string& name, const Opened& opened);
+  base::Status commit_ahead(PieceAhead& ahead);
+  base::Status capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news);
   base::Status capture(const segment::VersionId& id, capture::Source* source);
   bool on_write() const;
   base::Status capture_on_write(const segment::VersionId& id);
@@ -106,6 +111,7 @@ class Session {
   std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last that failed after its call
   std::string hindered_;                                              // why the last one was copied by its call
   plan::CaptureChoice choice_;                                        // of capture.mode=auto
+  NextAttempt next_;
 };
 
 }  // namespace perdure::client

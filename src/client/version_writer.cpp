@@ -28,7 +28,7 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts, manner_.most_chunk_bytes);
   ranges_ = capture::Source::cut(described, chunk_bytes);
   piece_ = {job_.rank(), chunk_bytes, described.entries, {}};
-  grant_ = {id, 0, timeout_ns(job_.config()), {}, {}};
+  grant_ = {id, 0, waits_ ? timeout_ns(job_.config()) : 1, {}, {}};
   begin_ = {id, job_.ranks(), piece_, job_.my_segments()};
   for (const auto& range : ranges_) begin_.piece.chunks.push_back({0, range.length, {}, 0});
   small_ = ranges_.size() == 1 && ranges_[0].length <= ipc::kMostInMessage && !engine.paced();

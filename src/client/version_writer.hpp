@@ -18,6 +18,8 @@ class VersionWriter {
   VersionWriter(const VersionWriter&) = delete;
   VersionWriter& operator=(const VersionWriter&) = delete;
 
+  /// Where there is no room at once: PERDURE_TIMEOUT, instead of waiting for checkpoint.timeout.
+  void never_wait() { waits_ = false; }
   /// Tells the engine what this rank will write.
   base::Status begin(const segment::VersionId& id);
   /// After begin(): all of it goes to the engine in one message (put(), put_all()), and there are no slots to take.
@@ -80,6 +82,7 @@ class VersionWriter {
   segment::Piece piece_;
   std::vector<capture::ChunkRange> ranges_;
   ipc::Begin begin_;                       // what the engine is told of it first
+  bool waits_ = true;                      // for room
   bool small_ = false;                     // together with all else
   bool staged_ = false;                    // so it is
   ipc::Grant grant_;                       // what is asked for; also names the version

@@ -1,0 +1,50 @@
+#pragma once
+// Small checkpoints that follow each other shortly: each rank stages its piece before the call's opening, of an attempt
+// that all ranks were told by the call before, so that the opening is the only exchange of the call (docs/adr/0044).
+#include <optional>
+#include <string>
+
+#include "client/job.hpp"
+#include "client/region_places.hpp"
+#include "client/version_writer.hpp"
+
+namespace perdure::client {
+
+/// The attempt that the next checkpoint may be, as all ranks were told.
+class NextAttempt {
+ public:
+  /// After that the ranks agree as usual: an attempt's time says when it began.
+  static constexpr std::uint64_t kLastsNs = 1'000'000'000;
+
+  void told(const std::string& name, const segment::Attempt& attempt, std::uint64_t now_ns);
+  void forget() { attempt_ = {}; }
+  /// Once; nothing where it is of another name, too old, or none.
+  std::optional<segment::Attempt> take(const std::string& name, std::uint64_t now_ns);
+
+ private:
+  std::string name_;
+  segment::Attempt attempt_ = {};  // none: its time is 0
+  std::uint64_t told_ns_ = 0;
+};
+
+/// This rank's piece of a version, which is staged before its opening and not waited with. What is not committed is
+/// aborted, at the latest by the destructor.
+class PieceAhead : public AheadOfOpening {
+ public:
+  PieceAhead(Job& job, const capture::RegionTable& regions, RegionPlaces& places, const segment::VersionId& id)
+      : id_(id), source_(regions, places), writer_(job, source_) {}
+  ~PieceAhead() override;
+  PieceAhead(const PieceAhead&) = delete;
+  PieceAhead& operator=(const PieceAhead&) = delete;
+  std::optional<segment::Attempt> stage() override;
+  void abort() override;
+  base::Status commit();
+
+ private:
+  segment::VersionId id_;
+  PlacedSource source_;
+  VersionWriter writer_;
+  bool begun_ = false;  // the engine may have something of it
+};
+
+}  // namespace perdure::client
