@@ -61,8 +61,8 @@ struct Opened {
 
 /// One exchange of some 700 bytes and 8 for each node, however many ranks there are. Ranks that call different
 /// operations, or with other names, versions or details: PERDURE_MISMATCH on all. If `mine` is an error, this rank gets
-/// it back and all others PERDURE_PEER_FAILED naming the lowest such rank. A success needs no memory after the exchange:
-/// no rank fails alone that was told of one.
+/// it back and all others PERDURE_PEER_FAILED naming the lowest such rank. A success needs no memory after the
+/// exchange: no rank fails alone that was told of one.
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
 
 /// For who cannot go on, and takes part in an opening without memory: `room` has opening_words() for as many leaders as

@@ -202,7 +202,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
   std::optional<segment::Attempt> staged;
-  if (ready && ahead != nullptr) staged = ahead->stage();
+  if (ready && ahead != nullptr && !opening.engine_lost) staged = ahead->stage();
   if (staged) opening.staged_ns = staged->created_ns;
   auto opened = exchange(opening, ready);
   const bool agreed = opened && opened->all_staged && !opened->any_engine_lost;

@@ -20,8 +20,8 @@
 
 namespace perdure::client {
 
-/// What a rank does of a checkpoint before its opening, in the hope that all ranks do: then the opening is the agreement
-/// on it, too. (docs/adr/0044)
+/// What a rank does of a checkpoint before its opening, in the hope that all ranks do: then the opening is the
+/// agreement on it, too. (docs/adr/0044)
 class AheadOfOpening {
  public:
   virtual ~AheadOfOpening() = default;

@@ -204,7 +204,9 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
 
     const std::vector<std::function<std::optional<segment::Attempt>(std::uint32_t)>> otherwise = {
         [&](std::uint32_t rank) { return rank == 2 ? std::nullopt : std::optional(attempt); },
-        [&](std::uint32_t rank) { return std::optional(rank == 2 ? segment::Attempt{76, 78} : attempt); },
+        [&](std::uint32_t rank) {
+          return std::optional(rank == 2 ? segment::Attempt{76, 78} : attempt);
+        },
         [](std::uint32_t) -> std::optional<segment::Attempt> { return std::nullopt; }};
     for (const auto& of : otherwise) {
       ToldPiece other(of(job.rank()));
