@@ -50,7 +50,7 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// to do brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64;
-  static constexpr std::size_t kFixed = 25 + kBits;
+  static constexpr std::size_t kFixed = 26 + kBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -62,7 +62,8 @@ struct Words {
   std::uint64_t& wish() { return all[20]; }
   std::span<std::uint64_t> staged() { return all.subspan(21, 2); }
   std::span<std::uint64_t> next_of_root() { return all.subspan(23, 2); }
-  std::span<std::uint64_t> not_promised() { return all.subspan(25, kBits); }
+  std::uint64_t& knew_next() { return all[25]; }
+  std::span<std::uint64_t> not_promised() { return all.subspan(26, kBits); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -78,6 +79,7 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   }
   words.staged()[0] = opening.staged_ns;
   words.staged()[1] = ~opening.staged_ns;
+  words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
   words.wish() = opening.wish ? 1 : 0;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
@@ -106,7 +108,9 @@ void read(Words words, Opened& opened) {
   opened.incarnation = words.of_root()[2];
   opened.next_words[0] = words.next_of_root()[0];
   opened.next_words[1] = words.next_of_root()[1];
-  opened.all_staged = words.staged()[0] != 0 && same_everywhere(words.staged());
+  opened.any_knew_next = words.knew_next() != 0;
+  opened.any_staged = words.staged()[0] != 0;
+  opened.all_staged = opened.any_staged && same_everywhere(words.staged());
   const auto news = words.regions();
   opened.regions = {news[0] != 0, news[1] != 0, {news[2] != 0, news[3] != 0}};
   std::copy(words.lengths().begin(), words.lengths().end(), opened.bytes.begin());

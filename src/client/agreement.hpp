@@ -37,7 +37,8 @@ struct Opening {
   bool wish = false;                     ///< whatever ranks want to know of each other
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t next_words[2] = {0, 0};  ///< what it tells them for a call that follows
-  std::uint64_t staged_ns = 0;           ///< the attempt (its time) that this rank has staged its piece of; 0: none
+  bool knows_next = false;               ///< the call before told this rank of an attempt for this one
+  std::uint64_t staged_ns = 0;           ///< its time, if this rank has staged its piece of it; 0: it has not
   std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
   comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
   std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
@@ -53,7 +54,9 @@ struct Opened {
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t next_words[2] = {0, 0};
-  bool all_staged = false;                ///< every rank brought the same `staged_ns`, and it was not 0
+  bool any_knew_next = false;
+  bool any_staged = false;
+  bool all_staged = false;                ///< every rank has, of the same attempt
   std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
   RegionNews regions = {};                ///< on any rank

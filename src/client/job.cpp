@@ -202,8 +202,12 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
   std::optional<segment::Attempt> staged;
-  if (ready && ahead != nullptr && !opening.engine_lost) staged = ahead->stage();
-  if (staged) opening.staged_ns = staged->created_ns;
+  if (ahead != nullptr) {
+    opening.knows_next = true;
+    if (ready && !opening.engine_lost) staged = ahead->stage();
+    if (staged) opening.staged_ns = staged->created_ns;
+    if (!staged) opening.engine_lost = engine_.gone();
+  }
   auto opened = exchange(opening, ready);
   const bool agreed = opened && opened->all_staged && !opened->any_engine_lost;
   if (agreed) {
@@ -211,18 +215,20 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
     opened->root_words[0] = staged->created_ns;
     opened->root_words[1] = staged->nonce;
   } else if (ahead != nullptr) {
-    ahead->abort();
+    ahead->abort(!opened || opened->any_staged);
   }
   PERDURE_CHECK(opened);
   opened->all_staged = agreed;
   if (opened->any_engine_lost) PERDURE_CHECK(attach());
   tell_incarnation(opening.name, opened->incarnation);
-  // The others go on with what they have agreed on, whatever happens here.
-  const auto noted = base::caught("level node", [&]() -> base::Status {
-    if (begins) note_node_levels(opening, *opened);
-    return {};
-  });
-  if (!agreed) PERDURE_CHECK(noted);
+  // Who fails here leaves a call that has more exchanges; where it has none, the others go on with what they have agreed
+  // on, and so does this rank.
+  if (begins && !agreed) note_node_levels(opening, *opened);
+  if (begins && agreed)
+    (void)base::caught("level node", [&]() -> base::Status {
+      note_node_levels(opening, *opened);
+      return {};
+    });
   return opened;
 }
 

@@ -27,8 +27,8 @@ class AheadOfOpening {
   virtual ~AheadOfOpening() = default;
   /// [local] Waits for no other rank. The attempt that this rank's piece is staged of now; nothing: it is not.
   virtual std::optional<segment::Attempt> stage() = 0;
-  /// [local] Not all did: nothing of it remains.
-  virtual void abort() = 0;
+  /// [local] Not all did, `any_staged`: but some: nothing of it remains on this node.
+  virtual void abort(bool any_staged) = 0;
 };
 
 /// How often a collective call attaches again before it gives up.

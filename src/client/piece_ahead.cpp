@@ -13,16 +13,17 @@ void NextAttempt::told(const std::string& name, const segment::Attempt& attempt,
   attempt_ = attempt;
 }
 
-std::optional<segment::Attempt> NextAttempt::take(const std::string& name, std::uint64_t now_ns) {
+std::optional<NextAttempt::Taken> NextAttempt::take(const std::string& name, std::uint64_t now_ns) {
   const segment::Attempt attempt = std::exchange(attempt_, {});
-  if (attempt.created_ns == 0 || name_ != name || now_ns - told_ns_ > kLastsNs) return std::nullopt;
-  return attempt;
+  if (attempt.created_ns == 0 || name_ != name) return std::nullopt;
+  return Taken{attempt, now_ns - told_ns_ <= kLastsNs};
 }
 
-PieceAhead::~PieceAhead() { abort(); }
+PieceAhead::~PieceAhead() { abort(false); }
 
 // What fails here is tried again after the opening, and an error then.
 std::optional<segment::Attempt> PieceAhead::stage() {
+  if (left_out_) return std::nullopt;
   begun_ = true;
   writer_.never_wait();
   const base::Status staged = base::caught("checkpoint", [&]() -> base::Status {
@@ -34,10 +35,14 @@ std::optional<segment::Attempt> PieceAhead::stage() {
   return staged ? std::optional(id_.attempt) : std::nullopt;
 }
 
-void PieceAhead::abort() {
-  if (!std::exchange(begun_, false)) return;
-  (void)base::caught("checkpoint", [this]() -> base::Status {
-    writer_.abort();
+// Nodes may have told their group of it, which hears of its end from every node.
+void PieceAhead::abort(bool any_staged) {
+  const bool begun = std::exchange(begun_, false);
+  (void)base::caught("checkpoint", [&]() -> base::Status {
+    if (begun)
+      writer_.abort();
+    else if (any_staged && job_.leads() && job_.engine().connected())
+      (void)job_.engine().channel().call(ipc::Abort{id_});
     return {};
   });
 }

@@ -18,8 +18,12 @@ class NextAttempt {
 
   void told(const std::string& name, const segment::Attempt& attempt, std::uint64_t now_ns);
   void forget() { attempt_ = {}; }
-  /// Once; nothing where it is of another name, too old, or none.
-  std::optional<segment::Attempt> take(const std::string& name, std::uint64_t now_ns);
+  struct Taken {
+    segment::Attempt attempt;
+    bool lasts = false;  ///< it is not too old
+  };
+  /// Once; nothing where it is of another name, or none.
+  std::optional<Taken> take(const std::string& name, std::uint64_t now_ns);
 
  private:
   std::string name_;
@@ -32,18 +36,22 @@ class NextAttempt {
 class PieceAhead : public AheadOfOpening {
  public:
   PieceAhead(Job& job, const capture::RegionTable& regions, RegionPlaces& places, const segment::VersionId& id)
-      : id_(id), source_(regions, places), writer_(job, source_) {}
+      : job_(job), id_(id), source_(regions, places), writer_(job, source_) {}
   ~PieceAhead() override;
   PieceAhead(const PieceAhead&) = delete;
   PieceAhead& operator=(const PieceAhead&) = delete;
+  /// stage() does nothing: this rank only knows what the others may stage.
+  void leave_out() { left_out_ = true; }
   std::optional<segment::Attempt> stage() override;
-  void abort() override;
+  void abort(bool any_staged) override;
   base::Status commit();
 
  private:
+  Job& job_;
   segment::VersionId id_;
   PlacedSource source_;
   VersionWriter writer_;
+  bool left_out_ = false;
   bool begun_ = false;  // the engine may have something of it
 };
 

@@ -13,7 +13,7 @@ TEST(NextAttempt, IsTakenOnceAndOfItsNameOnly) {
   NextAttempt next;
   EXPECT_FALSE(next.take("app", 0)) << "nothing was told";
   next.told("app", {7, 8}, 100);
-  EXPECT_EQ(next.take("app", 200), (segment::Attempt{7, 8}));
+  EXPECT_EQ(next.take("app", 200).value().attempt, (segment::Attempt{7, 8}));
   EXPECT_FALSE(next.take("app", 200));
   next.told("app", {7, 8}, 100);
   EXPECT_FALSE(next.take("other", 200));
@@ -25,9 +25,9 @@ TEST(NextAttempt, IsTakenOnceAndOfItsNameOnly) {
 TEST(NextAttempt, DoesNotLast) {
   NextAttempt next;
   next.told("app", {7, 8}, 100);
-  EXPECT_TRUE(next.take("app", 100 + NextAttempt::kLastsNs));
+  EXPECT_TRUE(next.take("app", 100 + NextAttempt::kLastsNs).value().lasts);
   next.told("app", {7, 8}, 100);
-  EXPECT_FALSE(next.take("app", 101 + NextAttempt::kLastsNs));
+  EXPECT_FALSE(next.take("app", 101 + NextAttempt::kLastsNs).value().lasts);
 }
 
 class PiecesAhead : public JobOfThreads {
@@ -50,6 +50,19 @@ class PiecesAhead : public JobOfThreads {
     EXPECT_TRUE(taken) << taken.error().text();
     return exchanges - before;
   }
+  /// Checkpoints of `memory` filled with the version's number and the rank's, each restored again, until one took one
+  /// exchange: where this machine stands still for a second between two of them, they take two.
+  static void until_one_exchange(Session& session, int rank, std::vector<std::uint32_t>& memory, std::uint32_t& version,
+                                 unsigned& exchanges) {
+    unsigned taken = 2;
+    for (const std::uint32_t last = version + 50; taken > 1 && version < last;) {
+      const std::uint32_t content = 10 * ++version + static_cast<std::uint32_t>(rank);
+      std::fill(memory.begin(), memory.end(), content);
+      taken = exchanges_of(session, version, exchanges);
+      expect_back(session, version, memory, content);
+    }
+    EXPECT_EQ(taken, 1U);
+  }
   static base::Status protect(Session& session, std::vector<std::uint32_t>& memory) {
     return session.protect({1, reinterpret_cast<std::byte*>(memory.data()), 4, memory.size()});
   }
@@ -64,19 +77,13 @@ class PiecesAhead : public JobOfThreads {
 
 TEST_F(PiecesAhead, TakeOneExchangeFromTheSecondOn) {
   on_counted([](Session& session, int rank, unsigned& exchanges) {
-    std::vector<std::uint32_t> memory(1000);
+    std::vector<std::uint32_t> memory(1000, 10 + static_cast<std::uint32_t>(rank));
     ASSERT_TRUE(protect(session, memory));
-    for (std::uint32_t version = 1; version <= 4; ++version) {
-      std::fill(memory.begin(), memory.end(), 10 * version + static_cast<std::uint32_t>(rank));
-      EXPECT_EQ(exchanges_of(session, version, exchanges), version == 1 ? 2U : 1U) << "version " << version;
-      expect_back(session, version, memory, 10 * version + static_cast<std::uint32_t>(rank));
-    }
-    ASSERT_TRUE(session.wait("app", 4, PERDURE_LEVEL_STORE, 60));
-  });
-  on_sessions([](Session& session, std::uint32_t rank) {
-    std::vector<std::uint32_t> memory(1000);
-    ASSERT_TRUE(protect(session, memory));
-    expect_back(session, PERDURE_LATEST, memory, 40 + rank);
+    std::uint32_t version = 1;
+    EXPECT_EQ(exchanges_of(session, version, exchanges), 2U);
+    for (int times = 0; times < 3; ++times) until_one_exchange(session, rank, memory, version, exchanges);
+    ASSERT_TRUE(session.wait("app", version, PERDURE_LEVEL_STORE, 60));
+    expect_back(session, PERDURE_LATEST, memory, 10 * version + static_cast<std::uint32_t>(rank));
   });
 }
 
@@ -86,15 +93,55 @@ TEST_F(PiecesAhead, OfSomeRanksAreStagedWithTheOthersAgain) {
     more_ = "store.path=" + directory_.path() + "/store" + std::to_string(large);
     on_counted([large](Session& session, int rank, unsigned& exchanges) {
       std::vector<std::uint32_t> memory(1000);
-      for (std::uint32_t version = 1; version <= 6; ++version) {
-        memory.assign(rank == large && version == 3 ? 100'000 : 1000, 10 * version + static_cast<std::uint32_t>(rank));
-        ASSERT_TRUE(protect(session, memory));
-        const unsigned expected = version == 1 || version == 3 || version == 4 ? 2 : 1;
-        EXPECT_EQ(exchanges_of(session, version, exchanges), expected) << "version " << version;
-        expect_back(session, version, memory, 10 * version + static_cast<std::uint32_t>(rank));
-      }
+      ASSERT_TRUE(protect(session, memory));
+      std::uint32_t version = 0;
+      until_one_exchange(session, rank, memory, version, exchanges);
+      memory.assign(rank == large ? 100'000 : 1000, 7);
+      ASSERT_TRUE(protect(session, memory));
+      EXPECT_EQ(exchanges_of(session, ++version, exchanges), 2U);
+      expect_back(session, version, memory, 7);
+      memory.assign(1000, 0);
+      ASSERT_TRUE(protect(session, memory));
+      until_one_exchange(session, rank, memory, version, exchanges);
     });
   }
+}
+
+// It knows of no attempt that still holds. All ranks forget theirs, and are in step again.
+TEST_F(PiecesAhead, OfARankThatWasAwayForLongAreStagedWithTheOthers) {
+  on_counted([](Session& session, int rank, unsigned& exchanges) {
+    std::vector<std::uint32_t> memory(1000);
+    ASSERT_TRUE(protect(session, memory));
+    std::uint32_t version = 0;
+    until_one_exchange(session, rank, memory, version, exchanges);
+    if (rank == 2) os::sleep_ns(NextAttempt::kLastsNs + 100'000'000);
+    EXPECT_EQ(exchanges_of(session, ++version, exchanges), 2U);
+    until_one_exchange(session, rank, memory, version, exchanges);
+  });
+}
+
+// Another handle's checkpoint is newer than the attempt that this one was told.
+TEST_F(PiecesAhead, AreNoOlderThanWhatAnotherHandleWrote) {
+  test_support::ThreadGroup group(ranks_);
+  group.run([&](const perdure_communicator& c) {
+    unsigned exchanges = 0;
+    auto comm = std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), exchanges);
+    auto session = Session::open(std::move(comm), options(more_).c_str());
+    ASSERT_TRUE(session) << session.error().text();
+    auto other = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+    ASSERT_TRUE(other) << other.error().text();
+    std::vector<std::uint32_t> memory(1000), others(1000, 5);
+    ASSERT_TRUE(protect(**session, memory));
+    ASSERT_TRUE(protect(**other, others));
+    std::uint32_t version = 0;
+    until_one_exchange(**session, c.rank, memory, version, exchanges);
+    const auto taken = (*other)->checkpoint("app", ++version);
+    ASSERT_TRUE(taken) << taken.error().text();
+    EXPECT_EQ(exchanges_of(**session, ++version, exchanges), 2U);
+    EXPECT_EQ((*session)->latest("app").value(), version);
+    EXPECT_TRUE((*other)->close());
+    EXPECT_TRUE((*session)->close());
+  });
 }
 
 TEST_F(PiecesAhead, LeaveNothingWhereTheCallIsRefused) {
@@ -113,10 +160,9 @@ TEST_F(PiecesAhead, LeaveNothingWhereTheCallIsRefused) {
     EXPECT_EQ(session.latest("app").value(), 2U);
     expect_back(session, 2, memory, 2);
     ASSERT_TRUE(session.checkpoint("app", 5));
-    std::fill(memory.begin(), memory.end(), 6U);
-    EXPECT_EQ(exchanges_of(session, 6, exchanges), 1U);
-    expect_back(session, 6, memory, 6);
     expect_back(session, 5, memory, 2);
+    std::uint32_t version = 5;
+    until_one_exchange(session, rank, memory, version, exchanges);
   });
 }
 
@@ -139,13 +185,43 @@ TEST_F(PiecesAhead, AreStagedWithoutTheOthersAndGoWithTheirAbortOrTheirEnd) {
     EXPECT_EQ(held(id.version), 0);
     EXPECT_EQ(piece.stage(), id.attempt);
     EXPECT_EQ(held(id.version), 1);
-    piece.abort();
+    piece.abort(true);
+    EXPECT_EQ(held(id.version), 0);
+    piece.abort(true);
     EXPECT_EQ(held(id.version), 0);
     {
       PieceAhead ended(job, regions, places, id);
       EXPECT_EQ(ended.stage(), id.attempt);
     }
     EXPECT_EQ(held(id.version), 0);
+  });
+}
+
+// Nobody but a node's leader may know that it has something of it: its group does.
+TEST_F(PiecesAhead, GoWhereTheirLeaderOnlyKnowsOfThem) {
+  on_ranks([](Job& job) {
+    std::vector<std::byte> memory(4096, std::byte{7});
+    capture::RegionTable regions;
+    ASSERT_TRUE(regions.protect({1, memory.data(), 1, memory.size()}));
+    RegionPlaces places(job.config());
+    const auto held = [&] {
+      const auto all = job.engine().inventory("app");
+      EXPECT_TRUE(all);
+      return all->size();
+    };
+    const segment::VersionId id{"app", 1, {5, 0}};
+    PieceAhead piece(job, regions, places, id);
+    if (job.leads()) piece.leave_out();
+    EXPECT_EQ(piece.stage().has_value(), !job.leads());
+    ASSERT_TRUE(job.comm().barrier());
+    EXPECT_EQ(held(), 1U);
+    ASSERT_TRUE(job.comm().barrier());
+    if (job.leads()) piece.abort(false);
+    EXPECT_EQ(held(), 1U) << "none has staged, as far as it is told";
+    ASSERT_TRUE(job.comm().barrier());
+    if (job.leads()) piece.abort(true);
+    ASSERT_TRUE(job.comm().barrier());
+    EXPECT_EQ(held(), 0U);
   });
 }
 
@@ -183,8 +259,12 @@ class ToldPiece : public AheadOfOpening {
     ++staged;
     return attempt_;
   }
-  void abort() override { ++aborted; }
+  void abort(bool any) override {
+    ++aborted;
+    any_staged = any;
+  }
   int staged = 0, aborted = 0;
+  bool any_staged = false;
 
  private:
   std::optional<segment::Attempt> attempt_;
@@ -215,6 +295,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
       EXPECT_FALSE(some->all_staged);
       EXPECT_NE(some->root_words[0], 77U);
       EXPECT_EQ(other.aborted, 1);
+      EXPECT_EQ(other.any_staged, &of != &otherwise.back());
     }
     ToldPiece unready(attempt);
     const base::Status mine = job.rank() == 1 ? base::Status(base::fail(PERDURE_IO, "x", "y")) : base::Status();

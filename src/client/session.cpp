@@ -86,14 +86,14 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   Opening opening{Operation::checkpoint, name, version};
   const auto number = static_cast<std::uint64_t>(version);
   segment::VersionId id{name, number, {}};
-  auto attempt = next_.take(name, begun);
+  auto next = next_.take(name, begun);
   if (job_->rank() == 0 && ready)
     ready = base::caught("checkpoint", [&]() -> base::Status {
       PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
       // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
       const bool replace = job_->config().boolean("checkpoint.replace");
       job_->known().observe(name, job_->store(), replace);
-      if (attempt && !job_->known().is_newest(name, attempt->created_ns)) attempt.reset();
+      if (next) next->lasts = next->lasts && job_->known().is_newest(name, next->attempt.created_ns);
       opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
       opening.root_words[1] = os::random_u64();
       return replace ? base::Status() : job_->known().check_free(name, number);
@@ -108,17 +108,19 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
       return {};
     });
   std::optional<PieceAhead> ahead;
-  if (ready && attempt && !opening.wish)
+  if (next)
     (void)base::caught("checkpoint", [&]() -> base::Status {
-      id.attempt = *attempt;
+      id.attempt = next->attempt;
       ahead.emplace(*job_, regions_, *places_, id);
+      if (!ready || opening.wish || !next->lasts) ahead->leave_out();
       return {};
     });
   PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready, ahead ? &*ahead : nullptr));
   id.attempt = {opened.root_words[0], opened.root_words[1]};
-  const bool for_all = !opened.any_wish && (!attempt || opened.all_staged);
+  const bool for_all = !opened.any_wish && (!opened.any_knew_next || opened.all_staged);
   const base::Status outcome = opened.all_staged ? commit_ahead(*ahead) : capture_agreed(id, source, opened.regions);
-  if (for_all) keep_next_attempt(name, opened);
+  // Of the attempt's time rank 0 knows best how old it is, and one rank that does not stage is enough.
+  if (for_all) keep_next_attempt(name, opened, job_->rank() == 0 ? begun : os::monotonic_ns());
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && !flight_) (void)note_captured(id);
   // Whoever failed at its commit would not wait with the others.
@@ -137,9 +139,9 @@ bool Session::may_stage_ahead(const RegionNews& news) const {
 }
 
 // Who could not keep it stages with the others, after the opening.
-void Session::keep_next_attempt(const std::string& name, const Opened& opened) {
+void Session::keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns) {
   (void)base::caught("checkpoint", [&]() -> base::Status {
-    next_.told(name, {opened.next_words[0], opened.next_words[1]}, os::monotonic_ns());
+    next_.told(name, {opened.next_words[0], opened.next_words[1]}, drawn_ns);
     return {};
   });
 }

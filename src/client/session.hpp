@@ -69,7 +69,7 @@ class Session {
   void tell_step(std::uint64_t entered_ns);
   base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
   bool may_stage_ahead(const RegionNews& news) const;
-  void keep_next_attempt(const std::string& name, const Opened& opened);
+  void keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns);
   base::Status commit_ahead(PieceAhead& ahead);
   base::Status capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news);
   base::Status capture(const segment::VersionId& id, capture::Source* source);

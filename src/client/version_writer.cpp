@@ -28,7 +28,7 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts, manner_.most_chunk_bytes);
   ranges_ = capture::Source::cut(described, chunk_bytes);
   piece_ = {job_.rank(), chunk_bytes, described.entries, {}};
-  grant_ = {id, 0, waits_ ? timeout_ns(job_.config()) : 1, {}, {}};
+  grant_ = {id, 0, timeout_ns(job_.config()), {}, {}, !waits_};
   begin_ = {id, job_.ranks(), piece_, job_.my_segments()};
   for (const auto& range : ranges_) begin_.piece.chunks.push_back({0, range.length, {}, 0});
   small_ = ranges_.size() == 1 && ranges_[0].length <= ipc::kMostInMessage && !engine.paced();
@@ -78,7 +78,7 @@ base::Status VersionWriter::put(std::size_t chunk) {
 
 // All that is to be said of it, its bytes included, in one message. Nothing: that was all there is to do.
 base::Result<std::optional<ipc::SlotAddress>> VersionWriter::put_in_message() {
-  ipc::SmallCapture message{begin_, {}, job_.nodes().launch, grant_.timeout_ns};
+  ipc::SmallCapture message{begin_, {}, job_.nodes().launch, grant_.timeout_ns, grant_.at_once};
   message.bytes.reserve(ranges_[0].length);
   PERDURE_CHECK(source_.read(ranges_[0], [&](base::ConstByteSpan bytes) -> base::Status {
     message.bytes.insert(message.bytes.end(), bytes.begin(), bytes.end());

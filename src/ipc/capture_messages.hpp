@@ -73,7 +73,10 @@ struct Grant {
   std::uint64_t timeout_ns = 0;
   std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
   std::string why;                   ///< the error of the last of them
-  PERDURE_FIELDS(id, bytes, timeout_ns, avoid, why)
+  /// PERDURE_TIMEOUT in place of waiting, of overtaking who waits, and of giving up anything that is not in the store;
+  /// also where a newer attempt at the name is held: this one was begun before.
+  bool at_once = false;
+  PERDURE_FIELDS(id, bytes, timeout_ns, avoid, why, at_once)
 };
 /// A slot that was granted will not be written: it could not be, or is not needed.
 struct GiveBack {
@@ -139,11 +142,12 @@ struct SmallCapture {
   std::vector<std::byte> bytes;
   std::uint64_t launch = 0;  ///< as Stage::launch
   std::uint64_t timeout_ns = 0;
-  PERDURE_FIELDS(begin, bytes, launch, timeout_ns)
+  bool at_once = false;  ///< as Grant::at_once
+  PERDURE_FIELDS(begin, bytes, launch, timeout_ns, at_once)
   std::string wrong() const {
     return bytes.size() <= kMostTakenInMessage ? "" : "field 'bytes': too many for a message";
   }
-  Grant grant() const { return {begin.id, bytes.size(), timeout_ns, {}, {}}; }
+  Grant grant() const { return {begin.id, bytes.size(), timeout_ns, {}, {}, at_once}; }
 };
 /// So long a rank was the application's own: from leaving its last checkpoint to entering this one, nothing else of
 /// Perdure in between.

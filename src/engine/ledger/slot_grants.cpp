@@ -93,9 +93,9 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
   outcome.error = {PERDURE_NO_SPACE, "tiers", "no tier has room for a chunk of " + base::format_bytes(request.bytes),
                    "raise tier.memory.max_bytes or tier.file.max_bytes, or free space on tier.file.path", false};
   if (avoided == node_.usable_tiers) outcome.error.cause = "no tier can be written: " + request.why;
-  if (!place(client, request, context, EvictionScope::stored, outcome))
-    (void)place(client, request, context, EvictionScope::superseded, outcome);
-  consider_write_through(request.id, outcome);
+  const bool placed = place(client, request, context, EvictionScope::stored, outcome);
+  if (!placed && !request.at_once) (void)place(client, request, context, EvictionScope::superseded, outcome);
+  if (!request.at_once) consider_write_through(request.id, outcome);
   if (outcome.kind == GrantOutcome::Kind::granted) return outcome;
   const OpenCapture* open = captures_.find(request.id);
   const bool failed = open != nullptr && open->failure.has_value();

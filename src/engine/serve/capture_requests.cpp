@@ -108,7 +108,7 @@ void enrol_capture_handlers(Handlers& handlers) {
   handlers.on<ipc::LaunchNodes>(launch_nodes);
   handlers.on<ipc::Reserve>(reserve);
   handlers.on<ipc::Begin>(begin_capture);
-  handlers.on(Waiter<ipc::Grant>{answer_grant, why_grant, {true, true}, nullptr, grant_waited});
+  handlers.on(Waiter<ipc::Grant>{answer_grant, why_grant, {true, true}, nullptr, grant_waited, nullptr, is_at_once});
   handlers.on<ipc::GiveBack>(give_back);
   handlers.on<ipc::Written>(note_written);
   handlers.on(Waiter<ipc::AwaitWritten>{answer_written, why_written, {}, written_again_ns});

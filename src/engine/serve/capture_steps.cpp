@@ -10,6 +10,13 @@
 namespace perdure::engine {
 namespace {
 
+bool holds_newer(const catalog::State& state, const segment::VersionId& id) {
+  for (auto it = state.versions.lower_bound({id.name, 0, {}}); it != state.versions.end() && it->first.name == id.name;
+       ++it)
+    if (it->first.attempt.created_ns > id.attempt.created_ns) return true;
+  return false;
+}
+
 std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const Asked& asked,
                                                     const ipc::Grant& grant) {
   const auto ledger = context.ledger.lock();
@@ -22,6 +29,17 @@ std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const
     return base::fail(
         timed_out(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all"));
   return std::nullopt;
+}
+
+base::Result<ipc::Granted> answer_at_once(ServeContext& context, const Asked& asked, const ipc::Grant& grant) {
+  bool newer = false;
+  {
+    const auto ledger = context.ledger.lock();
+    newer = holds_newer(ledger->catalog().state(), grant.id);
+  }
+  if (!asked.behind && !newer)
+    if (auto answer = try_grant(context, asked, grant)) return *answer;
+  return base::fail(timed_out(grant.id.text(), newer ? "a newer attempt is held" : "no slot is free at once"));
 }
 
 }  // namespace
@@ -38,8 +56,11 @@ void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& beg
   tell_group_capturing(context, begin.id);
 }
 
+bool is_at_once(const ipc::Grant& grant) { return grant.at_once; }
+
 std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,
                                                        const ipc::Grant& grant) {
+  if (grant.at_once) return answer_at_once(context, asked, grant);
   auto answer = try_grant(context, asked, grant);
   if (!answer && context.options.group != nullptr) {
     context.options.group->release_room();

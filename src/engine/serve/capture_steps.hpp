@@ -9,6 +9,7 @@ void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& beg
 /// Nothing: there is no slot yet.
 std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,
                                                        const ipc::Grant& grant);
+bool is_at_once(const ipc::Grant& grant);
 void grant_waited(ServeContext& context, double seconds);
 /// Nothing: an emulated tier still writes it.
 std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written);

@@ -41,6 +41,7 @@ struct Waiter {
   void (*waited)(ServeContext& context, double seconds) = nullptr;  ///< it was answered after it had to wait
   /// What others are to know of it even before its turn; nullptr: nothing.
   void (*arrived)(ServeContext& context, ClientId client, const M& message) = nullptr;
+  bool (*at_once)(const M& message) = nullptr;  ///< it is answered when it comes; nullptr: none is
 };
 
 /// How a request that needs other nodes is answered: at once, or by a job that a thread carries out, which may take its
@@ -81,8 +82,8 @@ class Handlers {
       if (!message) return reply<M>(context, request, base::fail(message.error()));
       if (waiter.arrived != nullptr) waiter.arrived(context, request.client, *message);
       const bool behind = waiter.traits.in_turn && context.waiting.in_turn() > 0;
-      if (!behind)
-        if (const auto answer = waiter.answer(context, {request.client, true, false}, *message))
+      if (!behind || (waiter.at_once != nullptr && waiter.at_once(*message)))
+        if (const auto answer = waiter.answer(context, {request.client, true, false, behind}, *message))
           return reply<M>(context, request, *answer);
       hold<M>(context, request, std::make_unique<HeldWaiter<M>>(std::move(*message), waiter));
     };

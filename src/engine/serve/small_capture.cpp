@@ -56,6 +56,8 @@ std::optional<base::Result<ipc::Placed>> answer(ServeContext& context, const Ask
   return place(context, asked.client, message, (*granted)->slot);
 }
 
+bool at_once(const ipc::SmallCapture& message) { return message.at_once; }
+
 WaitReason why(NodeState& ledger, const Queued& who, const ipc::SmallCapture&) {
   return why_no_slot(ledger, who.client, who.head);
 }
@@ -63,7 +65,7 @@ WaitReason why(NodeState& ledger, const Queued& who, const ipc::SmallCapture&) {
 }  // namespace
 
 void enrol_small_capture_handler(Handlers& handlers) {
-  handlers.on(Waiter<ipc::SmallCapture>{answer, why, {true, true}, nullptr, grant_waited, arrived});
+  handlers.on(Waiter<ipc::SmallCapture>{answer, why, {true, true}, nullptr, grant_waited, arrived, at_once});
 }
 
 }  // namespace perdure::engine

@@ -126,5 +126,44 @@ TEST_F(SmallCaptures, ThatWaitTooLongAreRefusedAndTakeNoSlot) {
   EXPECT_TRUE(rank.call(capture(3, 0, 1, 64 * base::KiB)));
 }
 
+// Who waits for room may wait for whom this rank waits for next.
+TEST_F(SmallCaptures, ThatAskAtOnceNeitherWaitNorOvertake) {
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB;flush.during_capture=never"));
+  auto rank = client(0), other = client(1), third = client(2);
+  const auto granted = other.call(ipc::Grant{id(1), 64 * base::KiB, 0, {}, {}});
+  ASSERT_TRUE(granted);
+  auto message = capture(2, 0, 1, 64 * base::KiB);
+  message.at_once = true;
+  const auto full = rank.call(message, kWait_ns);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, PERDURE_TIMEOUT) << full.error().text();
+  ASSERT_TRUE(rank.call(ipc::Abort{id(2)}));
+
+  const auto waits = third.post(capture(3, 0, 1, 64 * base::KiB)).value();
+  ASSERT_TRUE(third.call(ipc::Progress{}));  // it has come
+  const auto behind = rank.call(message, kWait_ns);
+  ASSERT_FALSE(behind);
+  EXPECT_EQ(behind.error().code, PERDURE_TIMEOUT);
+  ASSERT_TRUE(rank.call(ipc::Abort{id(2)}));
+  ASSERT_TRUE(other.tell(ipc::GiveBack{id(1), granted->slot.tier, granted->slot.slot}));
+  const auto placed = third.await(waits, kWait_ns);
+  EXPECT_TRUE(placed && placed->slot) << "whoever waited gets it";
+}
+
+TEST_F(SmallCaptures, ThatAskAtOnceAreOfTheNewestAttempt) {
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.memory.max_bytes=16MiB"));
+  auto rank = client();
+  auto older = capture(2, 0, 1), newer = capture(4, 0, 1);
+  older.at_once = newer.at_once = true;
+  ASSERT_TRUE(rank.call(capture(3, 0, 1)));
+  const auto refused = rank.call(older);
+  ASSERT_FALSE(refused) << "its attempt began before one that is held";
+  EXPECT_EQ(refused.error().code, PERDURE_TIMEOUT) << refused.error().text();
+  ASSERT_TRUE(rank.call(ipc::Abort{older.begin.id}));
+  EXPECT_TRUE(rank.call(newer));
+  older.at_once = false;
+  EXPECT_TRUE(rank.call(older)) << "as usual it is the rank's to know";
+}
+
 }  // namespace
 }  // namespace perdure::engine

@@ -13,6 +13,7 @@ struct Asked {
   ClientId client = 0;
   bool first = false;      ///< it has just come
   bool timed_out = false;  ///< this is the last time that it is asked: an answer has to be
+  bool behind = false;     ///< others wait for their turn; who is asked all the same is so at its own wish
 };
 
 /// What distinguishes a request among those that wait.
