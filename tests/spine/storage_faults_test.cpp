@@ -22,9 +22,9 @@ struct Case {
 
 bool reads(const std::string& call) { return call == "open" || call == "lstat"; }
 
-std::vector<Case> all_cases() {
+std::vector<Case> all_cases(const std::string& modes_end = {}) {
   std::vector<Case> cases;
-  for (const char* mode : {"embedded", "daemon"}) {
+  for (const std::string mode : {"embedded" + modes_end, "daemon" + modes_end}) {
     for (const char* call : {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "fallocate", "lstat"})
       cases.push_back({mode, call, "EIO", PERDURE_IO, false, reads(call)});
     for (const char* error : {"ENOSPC", "EDQUOT"})
@@ -78,8 +78,10 @@ int live_through(const Rank& rank, const Case& c, const std::string& directory, 
 
 class FailingStore : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Every, FailingStore, ::testing::ValuesIn(all_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, FailingStore, ::testing::ValuesIn(all_cases(std::string(kOnWrite))), case_name);
 
 TEST_P(FailingStore, IsReportedOnceAndGetsEverythingWhenItWorksAgain) {
+  if (lacks_protection(GetParam().mode)) GTEST_SKIP() << kNoProtection;
   TemporaryDirectory directory;
   const Faults faults(directory.path());
   RunOptions run;
