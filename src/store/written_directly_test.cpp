@@ -12,6 +12,7 @@
 #include "os/direct_file.hpp"
 #include "os/hooks.hpp"
 #include "support/directory_on.hpp"
+#include "support/sanitized.hpp"
 #include "support/write_segment.hpp"
 
 namespace perdure::store {
@@ -84,8 +85,11 @@ class WrittenDirectly : public testing::TestWithParam<FileSystem> {
   std::unique_ptr<Store> store_ = make_store(root_).value();
 };
 std::string file_system_name(const testing::TestParamInfo<FileSystem>& info) { return name_of(info.param); }
+constexpr FileSystem kWithDirect[] = {FileSystem::usual, FileSystem::sectors_of_4k, FileSystem::overlay};
 INSTANTIATE_TEST_SUITE_P(On, WrittenDirectly,
-                         testing::Values(FileSystem::usual, FileSystem::overlay, FileSystem::sectors_of_4k),
+                         testing::ValuesIn(kWithDirect,
+                                           kWithDirect +
+                                               test_support::unless_sanitized(std::size(kWithDirect), std::size_t{1})),
                          file_system_name);
 
 TEST_P(WrittenDirectly, IsWhatIsAlignedAndTheRestThroughTheCache) {
