@@ -1,13 +1,18 @@
 // What every store promises. A new member is one line in kMembers.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "store/emulated.hpp"
-#include "support/temporary_directory.hpp"
+#include "support/directory_on.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/sanitized.hpp"
 #include "support/write_segment.hpp"
 
 namespace perdure::store {
@@ -17,6 +22,7 @@ namespace fs = std::filesystem;
 using segment::Manifest;
 using segment::VersionId;
 using test_support::check_version;
+using test_support::FileSystem;
 using test_support::sample_version;
 using test_support::write_segment;
 using testing::ElementsAre;
@@ -26,6 +32,8 @@ struct Member {
   const char* name;
   const char* kind;  ///< as its properties say
   std::function<std::unique_ptr<Store>(const std::string& directory)> open;
+  FileSystem on = FileSystem::usual;
+  bool refuses_direct = false;  ///< its file system takes no O_DIRECT, as some of networks do not
 };
 void PrintTo(const Member& member, std::ostream* out) { *out << member.name; }
 
@@ -41,6 +49,17 @@ const Member kMembers[] = {
     {"posix", "posix", open_posix},
     {"emulated", "posix", open_emulated},
 };
+const Member kElsewhere[] = {
+    {"posix_on_overlay", "posix", open_posix, FileSystem::overlay},
+    {"posix_in_memory", "posix", open_posix, FileSystem::memory},
+    {"posix_on_sectors_of_4k", "posix", open_posix, FileSystem::sectors_of_4k},
+    {"posix_without_direct", "posix", open_posix, FileSystem::usual, true},
+};
+
+class RefusesDirect : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override { return (operation.flags & O_DIRECT) != 0 ? EINVAL : 0; }
+};
 
 const VersionId kOne{"nbody", 1, {1000, 7}};
 
@@ -50,6 +69,8 @@ bool always(const VersionId&, std::uint32_t) { return true; }
 class StoreConformance : public testing::TestWithParam<Member> {
  protected:
   void SetUp() override {
+    if (!directory_.missing().empty()) GTEST_SKIP() << directory_.missing();
+    if (GetParam().refuses_direct) hooks_.emplace(refuses_direct_);
     store_ = open();
     ASSERT_TRUE(store_->prepare());
   }
@@ -82,7 +103,9 @@ class StoreConformance : public testing::TestWithParam<Member> {
     EXPECT_TRUE(store_->discard(kOne, 0, 1)) << "repeatable";
     return false;
   }
-  test_support::TemporaryDirectory directory_;
+  test_support::DirectoryOn directory_{GetParam().on};
+  RefusesDirect refuses_direct_;
+  std::optional<test_support::InstalledHooks> hooks_;
   std::unique_ptr<Store> store_;
 };
 
@@ -199,6 +222,16 @@ TEST_P(StoreConformance, GivesBackWhatWasWritten) {
   EXPECT_TRUE(listings[0].all_present());
   EXPECT_EQ(check_version(*store_, listings[0]), "");
   EXPECT_EQ(read_version(*store_, listings[0]).value(), sample_version(kOne, 3));
+}
+
+// Whichever way they are written: pages at pages, what begins awry, and all at once.
+TEST_P(StoreConformance, GivesBackLargeBlocks) {
+  const Manifest manifest = test_support::sample_manifest(kOne, 1, 0, 1, {0}, 2 * base::MiB, 256 * base::KiB);
+  for (const std::size_t block : {256 * base::KiB, 300 * base::KiB + 8, 4 * base::MiB}) {
+    ASSERT_TRUE(write_segment(*store_, manifest, block)) << block;
+    EXPECT_EQ(check_version(*open(), list().at(0)), "") << block;
+    ASSERT_TRUE(store_->remove(kOne));
+  }
 }
 
 TEST_P(StoreConformance, ShowsItsContentToAnotherProcess) {
@@ -676,6 +709,10 @@ TEST_P(StoreConformance, RefusesNamesThatAreNone) {
 
 INSTANTIATE_TEST_SUITE_P(Members, StoreConformance, testing::ValuesIn(kMembers),
                          [](const auto& member) { return std::string(member.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Elsewhere, StoreConformance,
+    testing::ValuesIn(kElsewhere, kElsewhere + test_support::unless_sanitized(std::size(kElsewhere), std::size_t{1})),
+    [](const auto& member) { return std::string(member.param.name); });
 
 TEST(MakeStore, RefusesWhatItDoesNotKnowAndNamesWhatItKnows) {
   auto store = make_store("s3://bucket/prefix");

@@ -160,6 +160,16 @@ struct State {
     const auto next = state_at(rank, to, words.size());
     std::copy(next.begin(), next.end(), words.begin());
   }
+  /// Until it is captured. Where the call leaves that to be done (capture.mode=cow), the words are written anew
+  /// meanwhile.
+  perdure_status capture(perdure_t* handle, std::int64_t version) {
+    const perdure_status called = perdure_checkpoint(handle, "app", version);
+    if (called != PERDURE_OK) return called;
+    std::fill(words.begin(), words.end(), ~std::uint64_t{0});
+    const perdure_status copied = perdure_wait(handle, "app", version, PERDURE_LEVEL_PROCESS, PERDURE_FOREVER);
+    advance(step);
+    return copied;
+  }
   bool right() const { return words == state_at(rank, step, words.size()); }
 };
 

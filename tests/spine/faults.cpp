@@ -29,7 +29,10 @@ perdure_status Protected::checkpoint(std::int64_t step) {
   step_ = static_cast<std::uint64_t>(step);
   const auto state = state_at(rank_, step_, words_.size());
   std::copy(state.begin(), state.end(), words_.begin());
-  return perdure_checkpoint(handle_, "app", step);
+  const perdure_status called = perdure_checkpoint(handle_, "app", step);
+  if (called != PERDURE_OK) return called;
+  std::fill(words_.begin(), words_.end(), ~std::uint64_t{0});
+  return perdure_wait(handle_, "app", step, PERDURE_LEVEL_PROCESS, PERDURE_FOREVER);
 }
 
 bool Protected::restores(std::int64_t version, std::uint64_t step) {

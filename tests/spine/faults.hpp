@@ -27,6 +27,8 @@ class Faults {
 class Protected {
  public:
   Protected(const Rank& rank, const std::string& options, std::size_t words = 24000);
+  /// Until it is captured. Where the call leaves that to be done (capture.mode=cow), the state is written anew
+  /// meanwhile.
   perdure_status checkpoint(std::int64_t step);
   /// Restores and says whether the content is that of `step`.
   bool restores(std::int64_t version, std::uint64_t step);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "faults.hpp"
+#include "modes.hpp"
 #include "scenario.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 using namespace perdure::test_support;
 namespace fs = std::filesystem;
 
-class HalfFlushed : public ::testing::TestWithParam<const char*> {
+class HalfFlushed : public InAMode {
  protected:
   // Three slots of 2 MiB for six chunks of 128 KiB. What cannot be published is tried again for an hour.
   std::string options() const {
@@ -40,8 +41,8 @@ class HalfFlushed : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory;
   Faults faults{directory.path()};
 };
-INSTANTIATE_TEST_SUITE_P(Modes, HalfFlushed, ::testing::Values("embedded", "daemon"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, HalfFlushed, ::testing::Values("embedded", "daemon"), mode_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, HalfFlushed, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
 TEST_P(HalfFlushed, IsRestoredBeforeAnythingIsPublishedAndByTheNextLaunchToo) {
   constexpr std::size_t kWords = 70000;

@@ -8,6 +8,7 @@
 
 #include "damage.hpp"
 #include "faults.hpp"
+#include "modes.hpp"
 #include "node_loss.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -18,7 +19,7 @@ using namespace perdure::test_support;
 // Two chunks of 128 KiB at most.
 constexpr std::size_t kMissingWords = 24000;
 
-class MissingTiers : public ::testing::TestWithParam<const char*> {
+class MissingTiers : public InAMode {
  protected:
   std::string options(const std::string& more = {}) const {
     return options_in(
@@ -54,7 +55,7 @@ class MissingTiers : public ::testing::TestWithParam<const char*> {
   static int checkpoints(perdure_t* handle, State& state, std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t version = from; version <= to; ++version) {
       state.advance(version);
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version)));
+      REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, static_cast<std::int64_t>(version)));
     }
     return 0;
   }
@@ -77,8 +78,8 @@ class MissingTiers : public ::testing::TestWithParam<const char*> {
   void TearDown() override { stop_daemons(directory_.path()); }
   TemporaryDirectory directory_;
 };
-INSTANTIATE_TEST_SUITE_P(Modes, MissingTiers, ::testing::Values("embedded", "daemon"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, MissingTiers, ::testing::Values("embedded", "daemon"), mode_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, MissingTiers, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
 // What cannot be opened once is not gone: the launch says what it is and that nothing was lost, and is no first start.
 TEST_P(MissingTiers, ATierThatCannotBeOpenedOnceCostsNothing) {

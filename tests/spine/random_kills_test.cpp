@@ -11,7 +11,6 @@
 
 #include "damage.hpp"
 #include "os/system.hpp"
-#include "os/write_protection.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
@@ -117,8 +116,6 @@ void PrintTo(const Lives& lives, std::ostream* out) { *out << lives.name; }
 constexpr const char* kOneSlot = ";tier.order=memory;tier.memory.max_bytes=2MiB";
 constexpr const char* kThreeSlots = ";tier.memory.max_bytes=4MiB;tier.file.max_bytes=128KiB";
 
-constexpr const char* kOnWrite = ";capture.mode=cow";
-
 class RandomKills : public ::testing::TestWithParam<Lives> {};
 INSTANTIATE_TEST_SUITE_P(Every, RandomKills,
                          ::testing::Values(Lives{"embedded", "embedded", "", 28, 30},
@@ -127,14 +124,13 @@ INSTANTIATE_TEST_SUITE_P(Every, RandomKills,
                                            Lives{"embedded_three_slots", "embedded", kThreeSlots, 14, 15},
                                            Lives{"daemon_one_slot", "daemon", kOneSlot, 15, 15},
                                            Lives{"daemon_three_slots", "daemon", kThreeSlots, 92, 15},
-                                           Lives{"embedded_on_write", "embedded", kOnWrite, 41, 20},
-                                           Lives{"daemon_on_write", "daemon", kOnWrite, 42, 20}),
+                                           Lives{"embedded_on_write", "embedded_on_write", "", 41, 20},
+                                           Lives{"daemon_on_write", "daemon_on_write", "", 42, 20}),
                          [](const auto& lives) { return std::string(lives.param.name); });
 
 TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
-  if (std::string(GetParam().tiers) == kOnWrite && !os::WriteProtection::open())
-    GTEST_SKIP() << "this system cannot protect memory against writes";
-  const bool daemon = std::string(GetParam().mode) == "daemon";
+  if (lacks_protection(GetParam().mode)) GTEST_SKIP() << kNoProtection;
+  const bool daemon = std::string(GetParam().mode).starts_with("daemon");
   TemporaryDirectory directory;
   const std::string options =
       options_in(directory.path(), GetParam().mode, std::string("node.ranks_per_node=2") + GetParam().tiers);

@@ -13,6 +13,7 @@
 #include "ipc/channel.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "os/write_protection.hpp"
 #include "segment/reader.hpp"
 #include "store/store.hpp"
 
@@ -52,11 +53,16 @@ std::vector<std::uint64_t> state_at(int rank, std::uint64_t step, std::size_t wo
   return state;
 }
 
+bool lacks_protection(std::string_view mode) { return mode.ends_with(kOnWrite) && !os::WriteProtection::open(); }
+
 std::string options_in(const std::string& directory, const std::string& mode, const std::string& more) {
+  const bool on_write = mode.ends_with(kOnWrite);
+  const std::string engines = on_write ? mode.substr(0, mode.size() - kOnWrite.size()) : mode;
   return "store.path=" + directory + "/store;node.path=" + directory + "/node;tier.file.path=" + directory +
          "/file;chunk_bytes=128KiB;tier.memory.max_bytes=256MiB;tier.file.max_bytes=256MiB;engine.idle_exit=1;engine."
          "mode=" +
-         mode + ";flush.retry_initial=0.02;flush.retry_max=0.2" + (more.empty() ? "" : ";" + more);
+         engines + ";flush.retry_initial=0.02;flush.retry_max=0.2" + (on_write ? ";capture.mode=cow" : "") +
+         (more.empty() ? "" : ";" + more);
 }
 
 int Program::run(const Rank& rank) const {

@@ -2,6 +2,7 @@
 // A small program to protect: ranks that compute steps, checkpoint each, and can tell whether their state is right.
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "perdure/perdure.h"
@@ -11,6 +12,14 @@ namespace perdure::test_support {
 
 /// State of a rank after `step` steps: a pure function of rank and step, so that any restored state can be judged.
 std::vector<std::uint64_t> state_at(int rank, std::uint64_t step, std::size_t words);
+
+/// Ends the name of a mode whose checkpoints copy on write: "embedded_on_write", "daemon_on_write".
+inline constexpr std::string_view kOnWrite = "_on_write";
+
+/// Whether it is such a mode, and the system cannot do that: all would be copied in the call. A test is skipped then,
+/// saying why.
+bool lacks_protection(std::string_view mode);
+inline constexpr const char* kNoProtection = "this system cannot protect memory against writes";
 
 /// Options for a store and node directories inside `directory`, small chunks and arena.
 std::string options_in(const std::string& directory, const std::string& mode, const std::string& more = {});

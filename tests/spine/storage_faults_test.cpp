@@ -6,6 +6,7 @@
 
 #include "faults.hpp"
 #include "scenario.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -22,9 +23,9 @@ struct Case {
 
 bool reads(const std::string& call) { return call == "open" || call == "lstat"; }
 
-std::vector<Case> all_cases() {
+std::vector<Case> all_cases(const std::string& modes_end = {}) {
   std::vector<Case> cases;
-  for (const char* mode : {"embedded", "daemon"}) {
+  for (const std::string mode : {"embedded" + modes_end, "daemon" + modes_end}) {
     for (const char* call : {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "fallocate", "lstat"})
       cases.push_back({mode, call, "EIO", PERDURE_IO, false, reads(call)});
     for (const char* error : {"ENOSPC", "EDQUOT"})
@@ -38,6 +39,12 @@ std::vector<Case> all_cases() {
     cases.push_back({mode, "*", "ENOENT", PERDURE_NOT_FOUND, false, true});
     cases.push_back({mode, "*", "ESTALE", PERDURE_IO, false, true});
   }
+  return cases;
+}
+
+std::vector<Case> on_write_cases() {
+  auto cases = all_cases(std::string(kOnWrite));
+  if (kSanitized) std::erase_if(cases, [](const Case& c) { return c.error != "EIO"; });
   return cases;
 }
 
@@ -78,8 +85,10 @@ int live_through(const Rank& rank, const Case& c, const std::string& directory, 
 
 class FailingStore : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Every, FailingStore, ::testing::ValuesIn(all_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, FailingStore, ::testing::ValuesIn(on_write_cases()), case_name);
 
 TEST_P(FailingStore, IsReportedOnceAndGetsEverythingWhenItWorksAgain) {
+  if (lacks_protection(GetParam().mode)) GTEST_SKIP() << kNoProtection;
   TemporaryDirectory directory;
   const Faults faults(directory.path());
   RunOptions run;

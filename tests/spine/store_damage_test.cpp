@@ -7,8 +7,10 @@
 
 #include "base/hash.hpp"
 #include "damage.hpp"
+#include "modes.hpp"
 #include "segment/segment.hpp"
 #include "store/store.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -28,19 +30,34 @@ std::string options(const std::string& directory, const std::string& mode) {
   return options_in(directory, mode, "node.ranks_per_node=1;retention.keep_last=3");
 }
 
-// A store with versions 1 to 3 of two segments each, made once.
-const std::string& sample_store() {
-  static TemporaryDirectory directory;
-  static const std::string path = [] {
-    Program program{options(directory.path(), "embedded")};
+/// A store with versions 1 to 3 of two segments each, captured in this mode.
+class SampleStore {
+ public:
+  explicit SampleStore(const std::string& mode) {
+    Program program{options(directory_.path(), mode)};
     program.words = kWords;
     program.last = 3;
     program.wait_for_store = true;
+    program.on_write = mode.ends_with(kOnWrite);
     const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) { return program.run(rank); });
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
-    return directory.path() + "/store";
-  }();
-  return path;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "store";
+};
+
+/// Made once for modes that copy on write, and once for the others.
+template <bool on_write>
+const std::string& sample_store() {
+  static const SampleStore sample(on_write ? "embedded_on_write" : "embedded");
+  return sample.path();
+}
+
+void copy_sample_store(const std::string& mode, const std::string& store) {
+  fs::copy(mode.ends_with(kOnWrite) ? sample_store<true>() : sample_store<false>(), store, fs::copy_options::recursive);
 }
 
 fs::path segment_of(const std::string& store, int version, const std::string& index) {
@@ -110,12 +127,25 @@ std::vector<Damage> damages() {
   };
 }
 
+std::vector<Damage> on_write_damages() {
+  auto some = damages();
+  some.resize(unless_sanitized(some.size(), std::size_t{4}));
+  return some;
+}
+
+template <class Named>
+std::string mode_and_name(const ::testing::TestParamInfo<std::tuple<std::string, Named>>& info) {
+  return std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+}
+
 class StoreDamage : public ::testing::TestWithParam<std::tuple<std::string, Damage>> {};
 INSTANTIATE_TEST_SUITE_P(Every, StoreDamage,
                          ::testing::Combine(::testing::Values("embedded", "daemon"), ::testing::ValuesIn(damages())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         mode_and_name<Damage>);
+INSTANTIATE_TEST_SUITE_P(OnWrite, StoreDamage,
+                         ::testing::Combine(::testing::Values("embedded_on_write", "daemon_on_write"),
+                                            ::testing::ValuesIn(on_write_damages())),
+                         mode_and_name<Damage>);
 
 std::string quarantine_reports(const std::string& store) {
   std::string all;
@@ -130,9 +160,10 @@ std::string quarantine_reports(const std::string& store) {
 
 TEST_P(StoreDamage, IsRefusedWithTheReasonAndTheNextOlderVersionIsTaken) {
   const auto& [mode, damage] = GetParam();
+  if (lacks_protection(mode)) GTEST_SKIP() << kNoProtection;
   TemporaryDirectory directory;
   const std::string store = directory.path() + "/store";
-  fs::copy(sample_store(), store, fs::copy_options::recursive);
+  copy_sample_store(mode, store);
   damage.harm(segment_of(store, 3, "0001"));
   const auto outcome = run_ranks(two_ranks(), [&, mode = mode](const Rank& rank) {
     perdure_t* handle = rank.open(options(directory.path(), mode));
@@ -145,7 +176,7 @@ TEST_P(StoreDamage, IsRefusedWithTheReasonAndTheNextOlderVersionIsTaken) {
     REQUIRE(latest == 2);
     for (int version : {3, 4}) {
       state.advance(static_cast<std::uint64_t>(version));
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
+      REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, version));
     }
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
     return 0;
@@ -159,9 +190,9 @@ TEST_P(StoreDamage, IsRefusedWithTheReasonAndTheNextOlderVersionIsTaken) {
   expect_clean_store(store, "app", {2, 3, 4});
 }
 
-class Store : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"),
-                         [](const auto& param) { return std::string(param.param); });
+class Store : public InAMode {};
+INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"), mode_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, Store, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
 // Nobody knows what it was: a program must not begin anew because of it, unasked.
 TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpointAndNoFirstStartEither) {
@@ -181,7 +212,7 @@ TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpointAndNoFirstStartEither) {
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 8));
     perdure_level level;
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_level_reached(handle, "app", 9, &level));
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 9));
+    REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 9));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == 9);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
@@ -194,7 +225,7 @@ TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpointAndNoFirstStartEither) {
 TEST_P(Store, WithNothingButDamageGivesAnErrorAndStillWorks) {
   TemporaryDirectory directory;
   const std::string store = directory.path() + "/store";
-  fs::copy(sample_store(), store, fs::copy_options::recursive);
+  copy_sample_store(GetParam(), store);
   for (int version : {1, 2, 3}) flip_bit(segment_of(store, version, version == 2 ? "0000" : "0001"), 5000);
   const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) {
     perdure_t* handle = rank.open(options(directory.path(), GetParam()));
@@ -203,7 +234,7 @@ TEST_P(Store, WithNothingButDamageGivesAnErrorAndStillWorks) {
     for (int call = 0; call < 2; ++call)
       REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     state.advance(7);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 7));
+    REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 7));
     state.advance(0);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 7 && state.right());
@@ -234,15 +265,18 @@ std::vector<LastOne> last_ones() {
 class LastVersion : public ::testing::TestWithParam<std::tuple<std::string, LastOne>> {};
 INSTANTIATE_TEST_SUITE_P(Every, LastVersion,
                          ::testing::Combine(::testing::Values("embedded", "daemon"), ::testing::ValuesIn(last_ones())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
-                         });
+                         mode_and_name<LastOne>);
+INSTANTIATE_TEST_SUITE_P(OnWrite, LastVersion,
+                         ::testing::Combine(::testing::Values("embedded_on_write", "daemon_on_write"),
+                                            ::testing::ValuesIn(last_ones())),
+                         mode_and_name<LastOne>);
 
 TEST_P(LastVersion, ThatCannotBeReadIsNeverTakenForAFirstStart) {
   const auto& [mode, last] = GetParam();
+  if (lacks_protection(mode)) GTEST_SKIP() << kNoProtection;
   TemporaryDirectory directory;
   const std::string store = directory.path() + "/store";
-  fs::copy(sample_store(), store, fs::copy_options::recursive);
+  copy_sample_store(mode, store);
   for (int version : {1, 2}) fs::remove_all(store + "/app/" + std::to_string(version));
   last.harm(segment_of(store, 3, "0001"));
   for (int start = 0; start < 2; ++start) {
@@ -273,7 +307,7 @@ TEST_P(LastVersion, ThatCannotBeReadIsNeverTakenForAFirstStart) {
     state.protect(handle);
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     state.advance(1);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 1));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, PERDURE_FOREVER));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 1 && state.right());
@@ -297,7 +331,7 @@ TEST_P(Store, WhatWasForgottenIsNotTakenFromTiersEither) {
       state.protect(handle);
       REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
       state.advance(3);
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 3));
+      REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 3));
       if (!forgotten) ::_exit(0);  // an engine of its own dies, a daemon lives
       return 0;
     });

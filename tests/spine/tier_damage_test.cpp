@@ -44,7 +44,7 @@ class TierDamage : public ::testing::TestWithParam<Case> {
       state.protect(handle);
       for (int version = 1; version <= last; ++version) {
         state.advance(static_cast<std::uint64_t>(version));
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
+        REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, version));
         if (store_works)
           REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, 30));
       }
@@ -55,14 +55,23 @@ class TierDamage : public ::testing::TestWithParam<Case> {
     ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
     kill_engines(directory_.path());
   }
+  void SetUp() override {
+    if (lacks_protection(GetParam().mode)) GTEST_SKIP() << kNoProtection;
+  }
   void TearDown() override { stop_daemons(directory_.path()); }
   TemporaryDirectory directory_;
 };
 
+std::string case_name(const ::testing::TestParamInfo<Case>& info) { return info.param.mode + "_" + info.param.tier; }
+
 INSTANTIATE_TEST_SUITE_P(Both, TierDamage,
                          ::testing::Values(Case{"embedded", "memory"}, Case{"embedded", "file"},
                                            Case{"daemon", "memory"}, Case{"daemon", "file"}),
-                         [](const auto& param) { return param.param.mode + "_" + param.param.tier; });
+                         case_name);
+// What goes to files is copied in the call.
+INSTANTIATE_TEST_SUITE_P(OnWrite, TierDamage,
+                         ::testing::Values(Case{"embedded_on_write", "memory"}, Case{"daemon_on_write", "memory"}),
+                         case_name);
 
 TEST_P(TierDamage, AFlippedBitBeforeRestoreIsReplacedFromTheStore) {
   live_and_die(3, true);
@@ -104,7 +113,7 @@ TEST_P(TierDamage, AFlippedBitInTheOnlyCopyLetsAllRanksTakeTheNextOlderVersion) 
     // Life goes on, with the number of the version that was lost as well.
     for (int version : {3, 4, 5}) {
       state.advance(static_cast<std::uint64_t>(version));
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
+      REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, version));
     }
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 5, PERDURE_LEVEL_STORE, 30));
     perdure_close(&handle);
@@ -125,14 +134,14 @@ TEST_P(TierDamage, AFlippedBitBeforeFlushNeverReachesTheStore) {
     State state(rank.rank, kWords);
     state.protect(handle);
     state.advance(1);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 1));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 30));
     const std::string fault = no_store();
     if (rank.rank == 0) write_bytes(rules + ".new", {fault.begin(), fault.end()});
     if (rank.rank == 0) fs::rename(rules + ".new", rules);
     rank.barrier();
     state.advance(2);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 2));
+    REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 2));
     if (rank.rank == 1) REQUIRE(damage_slots(directory_.path(), 1, 2) == 1);
     rank.barrier();
     if (rank.rank == 0) fs::remove(rules);

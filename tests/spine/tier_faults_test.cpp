@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "faults.hpp"
+#include "modes.hpp"
 #include "scenario.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -26,7 +27,7 @@ std::uint64_t backed_bytes(const std::string& path, const std::string& prefix) {
   return bytes;
 }
 
-class TierFaults : public ::testing::TestWithParam<const char*> {
+class TierFaults : public InAMode {
  protected:
   std::string options(const std::string& more) const { return options_in(directory.path(), GetParam(), more); }
   void expect_success(const std::function<int(const Rank&)>& body) {
@@ -43,8 +44,8 @@ class TierFaults : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory;
   Faults faults{directory.path()};
 };
-INSTANTIATE_TEST_SUITE_P(Modes, TierFaults, ::testing::Values("embedded", "daemon"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, TierFaults, ::testing::Values("embedded", "daemon"), mode_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, TierFaults, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
 // Room for one version in memory and five in files; the store takes nothing for twelve checkpoints.
 TEST_P(TierFaults, MemoryStaysBoundedWhileTheStoreFailsAndTheNewestVersionsSurvive) {
@@ -202,7 +203,7 @@ TEST_P(TierFaults, AFullCatalogFailsTheCheckpointCleanlyOrDelaysItsFlush) {
     faults.set("pwrite:/catalog:ENOSPC:3:2");  // the first says where the store is, the second stages the piece
     RANK_CHECK(app.checkpoint(2) == PERDURE_OK, app.error());
     const auto told = app.reports("will be flushed when it can be written again");
-    RANK_CHECK(count_containing(told, "catalog") == 1, joined(told));
+    RANK_CHECK(count_containing(told, "catalog: /") == 1, joined(told));
     RANK_CHECK(app.restores(2, 2), app.error());
     faults.set("");
     RANK_CHECK(app.wait(2) == PERDURE_OK && app.checkpoint(3) == PERDURE_OK && app.wait(3) == PERDURE_OK, app.error());

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "faults.hpp"
+#include "modes.hpp"
 #include "scenario.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -13,12 +14,12 @@ namespace {
 using namespace perdure::test_support;
 namespace fs = std::filesystem;
 
-class UnreachableStore : public ::testing::TestWithParam<const char*> {
+class UnreachableStore : public InAMode {
  protected:
   std::string options(const std::string& more) const {
     return options_in(directory.path(), GetParam(), "retention.keep_last=10;" + more);
   }
-  bool embedded() const { return std::string(GetParam()) == "embedded"; }
+  bool embedded() const { return std::string(GetParam()).starts_with("embedded"); }
   void expect_success(int ranks, const std::function<int(const Rank&)>& body) {
     RunOptions run;
     run.ranks = ranks;
@@ -29,8 +30,9 @@ class UnreachableStore : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory;
   Faults faults{directory.path()};
 };
-INSTANTIATE_TEST_SUITE_P(Modes, UnreachableStore, ::testing::Values("embedded", "daemon"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, UnreachableStore, ::testing::Values("embedded", "daemon"), mode_name);
+INSTANTIATE_TEST_SUITE_P(OnWrite, UnreachableStore, ::testing::Values("embedded_on_write", "daemon_on_write"),
+                         mode_name);
 
 TEST_P(UnreachableStore, ThatIsMovedAwayIsNotMadeAnewAndIsFilledWhenItReturns) {
   const std::string store = directory.path() + "/store", away = directory.path() + "/away";
