@@ -18,7 +18,7 @@ namespace {
 using namespace perdure::test_support;
 
 constexpr int kRanks = 2, kLaunches = 2;
-constexpr std::size_t kWords = 24000;
+constexpr std::size_t kWords = 24000, kSmallWords = 500;  // where checkpoints are small, they may be staged ahead
 
 /// What the ranks found, in memory that outlives them.
 struct Found {
@@ -91,6 +91,7 @@ class Application {
 };
 
 struct Life {
+  std::size_t words = kWords;
   int launch = 0;
   std::vector<std::int64_t> versions;
   bool closes = false;
@@ -101,7 +102,7 @@ int live(const Rank& rank, const std::string& options, const Life& life, Found& 
   if (application.handle() == nullptr) return application.mute() ? 1 : 0;
   perdure_t* const handle = application.handle();
   const auto place = static_cast<std::size_t>(rank.rank);
-  State state(rank.rank, kWords);
+  State state(rank.rank, life.words);
   (void)application.called("protect", [&] {
     const perdure_status step = perdure_protect(handle, 1, &state.step, sizeof state.step, 1);
     return step != PERDURE_OK ? step : perdure_protect(handle, 2, state.words.data(), 8, state.words.size());
@@ -135,13 +136,15 @@ int live(const Rank& rank, const std::string& options, const Life& life, Found& 
 
 class RefusedMemory : public ::testing::TestWithParam<const char*> {
  protected:
+  static bool is_small() { return std::string(GetParam()) == "small"; }
+  static std::size_t words() { return is_small() ? kSmallWords : kWords; }
   static bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
   static std::uint64_t number(const char* variable, std::uint64_t otherwise) {
     const char* value = std::getenv(variable);
     return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
   }
   std::string options(const std::string& more) const {
-    return options_in(directory_->path(), GetParam(),
+    return options_in(directory_->path(), is_small() ? "embedded" : GetParam(),
                       "node.ranks_per_node=1;redundancy.scheme=xor;flush.during_capture=always;checkpoint.timeout=5;"
                       "engine.start_timeout=5;engine.daemon_path=" PERDURED_OF_REFUSED_MEMORY +
                           more);
@@ -166,7 +169,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     run.ranks = kRanks;
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
       perdure_t* handle = rank.open(options(""));
-      State state(rank.rank, kWords);
+      State state(rank.rank, words());
       state.protect(handle);
       const perdure_status restored = perdure_restore(handle, "app", PERDURE_LATEST);
       if (acknowledged > 0) REQUIRE_STATUS(PERDURE_OK, handle, restored);
@@ -190,8 +193,8 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     directory_.emplace();
     SharedMemory<Found> found;
     const std::string more = ";engine.drain_timeout=2";
-    std::string wrong = lived({0, {1, 2}, false}, more, refusals, *found);
-    wrong += lived({1, {3}, true}, more, refusals, *found);
+    std::string wrong = lived({words(), 0, {1, 2}, false}, more, refusals, *found);
+    wrong += lived({words(), 1, {3}, true}, more, refusals, *found);
     for (std::size_t launch = 0; launch < kLaunches; ++launch)
       if ((found->restored[0][launch] == PERDURE_OK) != (found->restored[1][launch] == PERDURE_OK))
         wrong += "the restore of launch " + std::to_string(launch) + " does not end alike on all ranks\n";
@@ -222,7 +225,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
   }
   std::optional<TemporaryDirectory> directory_;
 };
-INSTANTIATE_TEST_SUITE_P(Modes, RefusedMemory, ::testing::Values("embedded", "daemon"),
+INSTANTIATE_TEST_SUITE_P(Modes, RefusedMemory, ::testing::Values("embedded", "daemon", "small"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(RefusedMemory, OnceAtEachPlaceIsAnErrorOrIsDoneWithout) {
