@@ -120,6 +120,31 @@ TEST_F(Copying, IsExactWhereAllWasWrittenBeforeTheCopierCame) {
   expect_exact();
 }
 
+TEST_F(Copying, OpensWhatIsCopiedForWhoWritesToItAndCopiesNothingTwice) {
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  ASSERT_TRUE(complete(*copy));
+  for (std::size_t i = 0; i < kMemory; i += 5 * kPage) put(i, 3);
+  for (std::size_t i = kMemory; i > 0; i -= kPage) put(i - kPage, 4);
+  EXPECT_EQ(copy->counts().waited_for, 0U);
+  expect_exact();
+}
+
+TEST_F(Copying, OfMemoryThatIsDroppedWhenItIsCopiedIsNoError) {
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  ASSERT_TRUE(complete(*copy));
+  std::byte* const at = memory_ + 100 * kPage;
+  fill_gap(at, 30);
+  ::madvise(at + 200 * kPage, 30 * kPage, MADV_DONTNEED);
+  std::memset(memory_, 1, kMemory);
+  EXPECT_TRUE(copy->complete(0));
+  copy->end();
+  expect_exact();
+}
+
 TEST_F(Copying, LetsAllBeWrittenWhenItHasEnded) {
   take_all();
   auto copy = begin();
