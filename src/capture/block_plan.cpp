@@ -17,12 +17,12 @@ constexpr std::size_t kOfFaulted = 100, kOfOpened = 400;
 // By state and event.
 constexpr std::array<std::array<std::optional<State>, 5>, 6> kAfter = {{
     // take            await           finish         open          lose
-    {State::copying, std::nullopt, std::nullopt, std::nullopt, State::lost},    // untouched
-    {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},   // copying
-    {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},   // awaited
-    {std::nullopt, std::nullopt, std::nullopt, State::open, State::open},       // copied: we have it, whatever it becomes
-    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::open},      // open
-    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::lost},      // lost
+    {State::copying, std::nullopt, std::nullopt, std::nullopt, State::lost},   // untouched
+    {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},  // copying
+    {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},  // awaited
+    {std::nullopt, std::nullopt, std::nullopt, State::open, State::open},   // copied: we have it, whatever it becomes
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::open},  // open
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::lost},  // lost
 }};
 
 bool inside(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& memory, std::uint64_t begin,
@@ -174,10 +174,10 @@ BlockRun BlockPlan::take_faulted(std::size_t number) {
   return run;
 }
 
-bool BlockPlan::awaited(const BlockRun& run) const {
+bool BlockPlan::any(const BlockRun& run, BlockState state) const {
   const auto first = states_.begin() + static_cast<std::ptrdiff_t>(run.first);
-  return std::find(first, first + static_cast<std::ptrdiff_t>(run.count), State::awaited) !=
-         first + static_cast<std::ptrdiff_t>(run.count);
+  const auto end = first + static_cast<std::ptrdiff_t>(run.count);
+  return std::find(first, end, state) != end;
 }
 
 // Most who write go on upwards.

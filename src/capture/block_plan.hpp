@@ -69,8 +69,8 @@ class Stride {
 
 /// Blocks at a time.
 struct RunLimits {
-  std::size_t rest = 16;         ///< for who copies the rest: what is awaited there waits for all of them
-  std::size_t ahead = 64;        ///< after one that a thread has waited for, before the rest goes on
+  std::size_t rest = 16;   ///< for who copies the rest: what is awaited there waits for all of them
+  std::size_t ahead = 64;  ///< after one that a thread has waited for, before the rest goes on
   std::size_t most_faulted = 64;
   std::size_t least_opened = 16, most_opened = 256;
 };
@@ -100,7 +100,8 @@ class BlockPlan {
   /// What to copy now for the thread that waits to write to this one, which is untouched: taken. Who writes one block
   /// after the other gets more of them each time.
   BlockRun take_faulted(std::size_t number);
-  bool awaited(const BlockRun& run) const;
+  /// Whether any of them is in that state.
+  bool any(const BlockRun& run, BlockState state) const;
   /// What to open for the thread that waits to write to this one, which is copied: it and copied ones around it.
   BlockRun take_copied(std::size_t number);
 

@@ -18,12 +18,13 @@ TEST(BlockPlan, KnowsWhatEveryEventMakesOfEveryState) {
     Event event;
     std::optional<State> to;
   };
-  const Row possible[] = {{State::untouched, Event::take, State::copying}, {State::untouched, Event::lose, State::lost},
-                          {State::copying, Event::await, State::awaited},  {State::copying, Event::finish, State::copied},
-                          {State::copying, Event::lose, State::lost},      {State::awaited, Event::await, State::awaited},
-                          {State::awaited, Event::finish, State::copied},  {State::awaited, Event::lose, State::lost},
-                          {State::copied, Event::open, State::open},       {State::copied, Event::lose, State::open},
-                          {State::open, Event::lose, State::open},         {State::lost, Event::lose, State::lost}};
+  const Row possible[] = {
+      {State::untouched, Event::take, State::copying}, {State::untouched, Event::lose, State::lost},
+      {State::copying, Event::await, State::awaited},  {State::copying, Event::finish, State::copied},
+      {State::copying, Event::lose, State::lost},      {State::awaited, Event::await, State::awaited},
+      {State::awaited, Event::finish, State::copied},  {State::awaited, Event::lose, State::lost},
+      {State::copied, Event::open, State::open},       {State::copied, Event::lose, State::open},
+      {State::open, Event::lose, State::open},         {State::lost, Event::lose, State::lost}};
   std::vector<Row> rows;
   for (const State from : {State::untouched, State::copying, State::awaited, State::copied, State::open, State::lost})
     for (const Event event : {Event::take, Event::await, Event::finish, Event::open, Event::lose}) {
@@ -110,10 +111,11 @@ TEST(BlockPlan, KnowsForWhichRunsAThreadWaits) {
   ASSERT_EQ(plan.take(0), (BlockRun{0, 3}));
   ASSERT_EQ(plan.take(3), (BlockRun{3, 3}));
   ASSERT_TRUE(plan.happens(5, Event::await));
-  EXPECT_FALSE(plan.awaited({0, 3}));
-  EXPECT_TRUE(plan.awaited({3, 3}));
+  EXPECT_FALSE(plan.any({0, 3}, State::awaited));
+  EXPECT_FALSE(plan.any({3, 2}, State::awaited));
+  EXPECT_TRUE(plan.any({3, 3}, State::awaited));
   plan.happens({3, 3}, Event::finish);
-  EXPECT_FALSE(plan.awaited({3, 3}));
+  EXPECT_FALSE(plan.any({3, 3}, State::awaited));
 }
 
 TEST(BlockPlan, OpensOnlyWhatIsCopiedAroundAWrite) {

@@ -169,7 +169,10 @@ bool ProtectedCopy::gone() {
 ProtectedCopy::Answer ProtectedCopy::finish(const BlockRun& run, int error) {
   const auto part = blocks_.part(run);
   const auto state = state_.lock();
-  if (state->plan.awaited(run)) return settle(*state, run, error, protection_.allow(part.begin, part.end), true);
+  if (abandon(*state, run)) return Answer::yes;
+  // Where the kernel's writes do not wait, they fail, which is to be over as soon as it can.
+  const bool open = protection_.reach() != os::WriteReach::all || state->plan.any(run, BlockState::awaited);
+  if (open) return settle(*state, run, error, protection_.allow(part.begin, part.end), true);
   const bool changes = protection_.changes();
   return settle(*state, run, error, changes ? Allowed::not_now : Allowed::done, false);
 }
@@ -177,10 +180,24 @@ ProtectedCopy::Answer ProtectedCopy::finish(const BlockRun& run, int error) {
 // By the thread that answers. No event is read meanwhile, because nobody else reads them; so it needs no lock while it
 // allows writes, which takes its time.
 ProtectedCopy::Answer ProtectedCopy::finish_awaited(const BlockRun& run, int error) {
+  {
+    const auto state = state_.lock();
+    if (abandon(*state, run)) return Answer::yes;
+  }
   const auto part = blocks_.part(run);
   const auto allowed = protection_.allow(part.begin, part.end);
   const auto state = state_.lock();
   return settle(*state, run, error, allowed, true);
+}
+
+// Where some of it was dropped, nothing more is done to that: somebody else may protect what is there now.
+bool ProtectedCopy::abandon(State& state, const BlockRun& run) {
+  if (!state.plan.any(run, BlockState::lost)) return false;
+  for (std::size_t block = run.first; block < run.first + run.count; ++block) {
+    const auto part = blocks_.block(block);
+    if (state.plan.state(block) != BlockState::lost) lose(state, part.begin, part.end);
+  }
+  return true;
 }
 
 ProtectedCopy::Answer ProtectedCopy::settle(State& state, const BlockRun& run, int error, Allowed allowed, bool open) {

@@ -60,6 +60,7 @@ class ProtectedCopy {
   Answer finish(const capture::BlockRun& run, int error);
   Answer finish_awaited(const capture::BlockRun& run, int error);
   Answer settle(State& state, const capture::BlockRun& run, int error, os::WriteProtection::Answer allowed, bool open);
+  bool abandon(State& state, const capture::BlockRun& run);
   void serve();
   void take_events();
   struct Awaited {

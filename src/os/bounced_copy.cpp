@@ -48,6 +48,7 @@ int BouncedCopy::copy(std::size_t thread, std::uint64_t from, std::byte* to, std
   while (bytes > 0) {
     const ssize_t got = read_into(buffer, from, std::min<std::uint64_t>(bytes, kBufferBytes));
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EPERM || errno == ENOSYS)) return copy_own_memory(from, to, bytes);  // a sandbox
     if (got <= 0) return got < 0 ? errno : EFAULT;
     base::copy_past_caches(to, buffer, static_cast<std::size_t>(got));
     from += static_cast<std::uint64_t>(got);
