@@ -24,7 +24,7 @@ static_assert(BouncedCopy::kMostThreads * BouncedCopy::kBufferBytes <= kHugePage
 ssize_t read_into(std::byte* to, std::uint64_t from, std::size_t bytes) {
   iovec here{reinterpret_cast<void*>(from), bytes};
   iovec there{to, bytes};
-  return ::syscall(SYS_process_vm_writev, ::getpid(), &here, 1, &there, 1, 0);
+  return ::syscall(SYS_process_vm_writev, ::getpid(), &here, 1UL, &there, 1UL, 0UL);  // all as wide as registers
 }
 
 }  // namespace
