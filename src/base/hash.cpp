@@ -137,6 +137,21 @@ void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes
   copy.finish();
 }
 
+void copy_past_caches(std::byte* target, const std::byte* source, std::size_t bytes) {
+  constexpr std::size_t kLine = 64, kPiece = 4 * KiB;
+  alignas(kLine) std::byte kept[kPiece];
+  const std::size_t head = std::min((kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine, bytes);
+  std::memcpy(target, source, head);
+  std::size_t at = head;
+  for (const std::size_t end = head + (bytes - head) / kLine * kLine; at < end;) {
+    const std::size_t piece = std::min(kPiece, end - at);
+    chosen_kernels().stream_and_keep(target + at, kept, source + at, piece);
+    at += piece;
+  }
+  std::memcpy(target + at, source + at, bytes - at);
+  fence();
+}
+
 // Whole cache lines only are streamed: a line that is partly streamed is written to memory twice.
 StreamedCopy::StreamedCopy(std::byte* target, Hasher& hasher)
     : target_(target), hasher_(hasher), head_((kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine) {}

@@ -47,6 +47,9 @@ inline constexpr std::size_t kStreamFrom = 256 * KiB;
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher,
                    std::size_t stream_from = kStreamFrom);
 
+/// Copies whole memory that is in the caches to where it is not wanted there (not overlapping).
+void copy_past_caches(std::byte* target, const std::byte* source, std::size_t bytes);
+
 /// copy_and_hash() of what comes in pieces: the target is written as if they were one. Pieces of any size, the target
 /// past the caches. Nobody else sees all of it before finish().
 class StreamedCopy {

@@ -114,6 +114,19 @@ TEST(CopyAndHash, EqualsCopyThenHashAndTheOneShotHash) {
   for (int round = 0; round < 40; ++round) check_one_copy(random() % (MiB + 1), random);
 }
 
+TEST(CopyPastCaches, IsExactWhereverItBeginsAndEnds) {
+  std::mt19937_64 random(3);
+  const auto source = random_bytes(20'000, random);
+  for (const std::size_t bytes : {0U, 1U, 63U, 64U, 65U, 4096U, 4200U, 19'000U})
+    for (const std::size_t shift : {0U, 1U, 32U, 63U, 64U}) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes to " + std::to_string(shift));
+      std::vector<std::byte> target(source.size(), std::byte{0xee}), expected = target;
+      copy_past_caches(target.data() + shift, source.data() + 7, bytes);
+      std::copy_n(source.begin() + 7, bytes, expected.begin() + static_cast<std::ptrdiff_t>(shift));
+      ASSERT_TRUE(target == expected);
+    }
+}
+
 TEST(StreamedCopy, IsOneCopyWhateverThePieces) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 200; ++round) {

@@ -10,13 +10,19 @@ namespace {
 
 using State = BlockState;
 
+// Whoever has waited for one in so many of the blocks is about to wait for longer than the copying of all takes.
+// Measured, with blocks of 16 KiB: a wait takes as long as copying six of them, or opening forty.
+constexpr std::size_t kOfFaulted = 100, kOfOpened = 400;
+
 // By state and event.
-constexpr std::array<std::array<std::optional<State>, 3>, 4> kAfter = {{
-    // take            finish          lose
-    {State::copying, std::nullopt, State::lost},  // untouched
-    {std::nullopt, State::copied, State::lost},   // copying
-    {std::nullopt, std::nullopt, State::copied},  // copied: whatever becomes of it, we have it
-    {std::nullopt, std::nullopt, State::lost},    // lost
+constexpr std::array<std::array<std::optional<State>, 5>, 6> kAfter = {{
+    // take            await           finish         open          lose
+    {State::copying, std::nullopt, std::nullopt, std::nullopt, State::lost},   // untouched
+    {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},  // copying
+    {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},  // awaited
+    {std::nullopt, std::nullopt, std::nullopt, State::open, State::open},   // copied: we have it, whatever it becomes
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::open},  // open
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::lost},  // lost
 }};
 
 bool inside(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& memory, std::uint64_t begin,
@@ -36,6 +42,18 @@ std::uint64_t least_of(std::vector<std::uint64_t> lengths, const CopyChoiceLimit
   const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>(limits.most_ranges);
   std::nth_element(lengths.begin(), nth, lengths.end(), std::greater<>());
   return *nth + 1;  // of equally long ones none: fewer are not many more copies
+}
+
+/// Of each range its first block's number, and the number of all.
+std::vector<std::size_t> firsts_of(const std::vector<CopyPart>& ranges, std::uint64_t block_bytes) {
+  std::vector<std::size_t> firsts;
+  std::size_t blocks = 0;
+  for (const CopyPart& range : ranges) {
+    firsts.push_back(blocks);
+    blocks += (range.end - 1) / block_bytes - range.begin / block_bytes + 1;
+  }
+  firsts.push_back(blocks);
+  return firsts;
 }
 
 }  // namespace
@@ -68,15 +86,15 @@ std::optional<BlockState> after(BlockState state, BlockEvent event) {
   return kAfter[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)];
 }
 
-BlockPlan::BlockPlan(std::vector<CopyPart> ranges, std::uint64_t block_bytes)
-    : ranges_(std::move(ranges)), by_address_(ranges_.size()), block_bytes_(block_bytes) {
-  std::size_t blocks = 0;
-  for (const CopyPart& range : ranges_) {
-    first_.push_back(blocks);
-    blocks += (range.end - 1) / block_bytes - range.begin / block_bytes + 1;
-  }
-  first_.push_back(blocks);
-  states_.resize(blocks, BlockState::untouched);
+BlockPlan::BlockPlan(std::vector<CopyPart> ranges, std::uint64_t block_bytes, const RunLimits& limits)
+    : ranges_(std::move(ranges)),
+      by_address_(ranges_.size()),
+      first_(firsts_of(ranges_, block_bytes)),
+      states_(first_.back(), BlockState::untouched),
+      block_bytes_(block_bytes),
+      limits_(limits),
+      faulted_(1, limits.most_faulted, states_.size() / kOfFaulted),
+      opened_(limits.least_opened, limits.most_opened, states_.size() / kOfOpened) {
   std::iota(by_address_.begin(), by_address_.end(), std::size_t{0});
   std::sort(by_address_.begin(), by_address_.end(),
             [&](std::size_t a, std::size_t b) { return ranges_[a].begin < ranges_[b].begin; });
@@ -93,6 +111,12 @@ CopyPart BlockPlan::block(std::size_t number) const {
   const std::uint64_t place = whole.begin / block_bytes_ + (number - first_[range]);
   const std::uint64_t begin = std::max(whole.begin, place * block_bytes_);
   return {begin, std::min(whole.end, (place + 1) * block_bytes_), whole.to + (begin - whole.begin)};
+}
+
+CopyPart BlockPlan::part(const BlockRun& run) const {
+  CopyPart whole = block(run.first);
+  whole.end = block(run.first + run.count - 1).end;
+  return whole;
 }
 
 std::optional<std::size_t> BlockPlan::at(std::uint64_t address) const {
@@ -123,15 +147,67 @@ bool BlockPlan::lose(std::uint64_t begin, std::uint64_t end) {
   return any;
 }
 
-void BlockPlan::waited_for(std::size_t number) {
-  ahead_ = number + 1;
-  ahead_end_ = std::min(ahead_ + kAhead, first_[range_of(number) + 1]);
+void BlockPlan::happens(const BlockRun& run, BlockEvent event) {
+  for (std::size_t number = run.first; number < run.first + run.count; ++number) (void)happens(number, event);
 }
 
-std::size_t BlockPlan::next(std::size_t wanted) {
-  while (ahead_ < ahead_end_)
-    if (const std::size_t number = ahead_++; states_[number] == BlockState::untouched) return number;
-  return wanted;
+BlockRun BlockPlan::take_from(std::size_t first, std::size_t most) {
+  const std::size_t end = std::min(first + most, first_[range_of(first) + 1]);
+  BlockRun run{first, 0};
+  while (first + run.count < end && happens(first + run.count, BlockEvent::take)) ++run.count;
+  return run;
+}
+
+BlockRun BlockPlan::take(std::size_t wanted) {
+  while (ahead_ < ahead_end_ && states_[ahead_] != State::untouched) ++ahead_;
+  if (ahead_ == ahead_end_) return take_from(wanted, limits_.rest);
+  const BlockRun run = take_from(ahead_, std::min(limits_.rest, ahead_end_ - ahead_));
+  ahead_ += run.count;
+  return run;
+}
+
+BlockRun BlockPlan::take_faulted(std::size_t number) {
+  const BlockRun run = take_from(number, faulted_.of(number));
+  faulted_.took(run);
+  ahead_ = number + run.count;
+  ahead_end_ = std::min(ahead_ + limits_.ahead, first_[range_of(number) + 1]);
+  return run;
+}
+
+bool BlockPlan::any(const BlockRun& run, BlockState state) const {
+  const auto first = states_.begin() + static_cast<std::ptrdiff_t>(run.first);
+  const auto end = first + static_cast<std::ptrdiff_t>(run.count);
+  return std::find(first, end, state) != end;
+}
+
+// Most who write go on upwards.
+BlockRun BlockPlan::take_copied(std::size_t number) {
+  const std::size_t range = range_of(number), most = opened_.of(number);
+  const std::size_t end = std::min(first_[range + 1], number + most);
+  const std::size_t least = std::max(first_[range], number - std::min(number, limits_.least_opened));
+  std::size_t first = number, after = number;
+  while (after < end && states_[after] == State::copied) ++after;
+  while (first > least && states_[first - 1] == State::copied) --first;
+  const BlockRun run{first, after - first};
+  opened_.took(run);
+  return run;
+}
+
+Stride::Stride(std::size_t least, std::size_t most, std::size_t patience)
+    : least_(least), most_(most), patience_(std::max<std::size_t>(4, patience)) {}
+
+// What lies between the last ones and this may have been done by who goes ahead.
+std::size_t Stride::of(std::size_t number) const {
+  const std::size_t end = last_.first + last_.count;
+  const bool follows = last_.count > 0 && number >= end && number - end <= most_;
+  std::size_t blocks = follows ? std::max(least_, 2 * last_.count) : least_;
+  for (std::size_t waits = waits_; waits >= patience_ && blocks < most_; waits -= patience_ / 4) blocks *= 2;
+  return std::min(blocks, most_);
+}
+
+void Stride::took(const BlockRun& run) {
+  last_ = run;
+  ++waits_;
 }
 
 }  // namespace perdure::capture

@@ -18,14 +18,21 @@ TEST(BlockPlan, KnowsWhatEveryEventMakesOfEveryState) {
     Event event;
     std::optional<State> to;
   };
-  const Row rows[] = {
-      {State::untouched, Event::take, State::copying}, {State::untouched, Event::finish, std::nullopt},
-      {State::untouched, Event::lose, State::lost},    {State::copying, Event::take, std::nullopt},
-      {State::copying, Event::finish, State::copied},  {State::copying, Event::lose, State::lost},
-      {State::copied, Event::take, std::nullopt},      {State::copied, Event::finish, std::nullopt},
-      {State::copied, Event::lose, State::copied},     {State::lost, Event::take, std::nullopt},
-      {State::lost, Event::finish, std::nullopt},      {State::lost, Event::lose, State::lost},
-  };
+  const Row possible[] = {
+      {State::untouched, Event::take, State::copying}, {State::untouched, Event::lose, State::lost},
+      {State::copying, Event::await, State::awaited},  {State::copying, Event::finish, State::copied},
+      {State::copying, Event::lose, State::lost},      {State::awaited, Event::await, State::awaited},
+      {State::awaited, Event::finish, State::copied},  {State::awaited, Event::lose, State::lost},
+      {State::copied, Event::open, State::open},       {State::copied, Event::lose, State::open},
+      {State::open, Event::lose, State::open},         {State::lost, Event::lose, State::lost}};
+  std::vector<Row> rows;
+  for (const State from : {State::untouched, State::copying, State::awaited, State::copied, State::open, State::lost})
+    for (const Event event : {Event::take, Event::await, Event::finish, Event::open, Event::lose}) {
+      Row row{from, event, std::nullopt};
+      for (const Row& one : possible)
+        if (one.from == from && one.event == event) row.to = one.to;
+      rows.push_back(row);
+    }
   for (const Row& row : rows)
     EXPECT_EQ(after(row.from, row.event), row.to)
         << "state " << static_cast<int>(row.from) << " event " << static_cast<int>(row.event);
@@ -58,20 +65,85 @@ TEST(BlockPlan, LosesWhatIsNotCopied) {
   EXPECT_FALSE(plan.lose(0, 0x10000));
   EXPECT_FALSE(plan.lose(0x10000, 0x20000)) << "it was copied before";
   EXPECT_TRUE(plan.lose(0x1f000, 0x21000));
-  EXPECT_EQ(plan.state(0), State::copied);
+  EXPECT_EQ(plan.state(0), State::open) << "nothing is left that could be opened";
   EXPECT_EQ(plan.state(1), State::lost);
   EXPECT_EQ(plan.state(2), State::untouched);
   EXPECT_FALSE(plan.happens(1, Event::finish));
 }
 
+constexpr RunLimits kRuns{.rest = 3, .ahead = 5, .most_faulted = 4, .least_opened = 2, .most_opened = 8};
+
+TEST(BlockPlan, TakesTheRestInRunsThatEndWhereSomethingElseBegins) {
+  BlockPlan plan({{0, 10 * 0x1000, target(0x1000)}, {0x100000, 0x102000, nullptr}}, 0x1000, kRuns);
+  ASSERT_TRUE(plan.happens(5, Event::take));
+  EXPECT_EQ(plan.take(0), (BlockRun{0, 3}));
+  EXPECT_EQ(plan.take(3), (BlockRun{3, 2}));
+  EXPECT_EQ(plan.take(8), (BlockRun{8, 2})) << "the next range is another's memory";
+  EXPECT_EQ(plan.part({3, 2}), (CopyPart{0x3000, 0x5000, target(0x4000)}));
+  for (const std::size_t number : {0U, 4U, 9U}) EXPECT_EQ(plan.state(number), State::copying);
+  EXPECT_EQ(plan.state(7), State::untouched);
+}
+
 TEST(BlockPlan, GoesAheadOfWhoWritesOneBlockAfterTheOther) {
-  BlockPlan plan({{0, 20 * 0x1000, nullptr}, {0x100000, 0x102000, nullptr}}, 0x1000);
-  EXPECT_EQ(plan.next(2), 2U);
-  plan.waited_for(10);
+  BlockPlan plan({{0, 30 * 0x1000, nullptr}, {0x100000, 0x102000, nullptr}}, 0x1000, kRuns);
+  EXPECT_EQ(plan.take_faulted(10), (BlockRun{10, 1}));
   ASSERT_TRUE(plan.happens(12, Event::take));
-  for (const std::size_t number : {11U, 13U, 14U, 2U, 2U}) EXPECT_EQ(plan.next(2), number);
-  plan.waited_for(19);  // the next range is another's memory
-  EXPECT_EQ(plan.next(3), 3U);
+  EXPECT_EQ(plan.take(2), (BlockRun{11, 1}));
+  EXPECT_EQ(plan.take(2), (BlockRun{13, 3}));
+  EXPECT_EQ(plan.take(2), (BlockRun{2, 3})) << "five ahead were enough";
+  EXPECT_EQ(plan.take_faulted(29), (BlockRun{29, 1}));
+  EXPECT_EQ(plan.take(5), (BlockRun{5, 3})) << "the next range is another's memory";
+}
+
+TEST(BlockPlan, TakesMoreEachTimeForWhoWritesOneBlockAfterTheOther) {
+  BlockPlan plan({{0, 10'000 * 0x1000, nullptr}}, 0x1000, kRuns);  // so many that a few waits are few
+  EXPECT_EQ(plan.take_faulted(10), (BlockRun{10, 1}));
+  EXPECT_EQ(plan.take_faulted(11), (BlockRun{11, 2}));
+  EXPECT_EQ(plan.take(0), (BlockRun{13, 3}));
+  EXPECT_EQ(plan.take_faulted(16), (BlockRun{16, 4})) << "who goes ahead has taken what lies between";
+  EXPECT_EQ(plan.take_faulted(20), (BlockRun{20, 4})) << "no more than that";
+  EXPECT_EQ(plan.take_faulted(80), (BlockRun{80, 1}));
+  EXPECT_EQ(plan.take_faulted(79), (BlockRun{79, 1}));
+}
+
+TEST(BlockPlan, KnowsForWhichRunsAThreadWaits) {
+  BlockPlan plan({{0, 10 * 0x1000, nullptr}}, 0x1000, kRuns);
+  ASSERT_EQ(plan.take(0), (BlockRun{0, 3}));
+  ASSERT_EQ(plan.take(3), (BlockRun{3, 3}));
+  ASSERT_TRUE(plan.happens(5, Event::await));
+  EXPECT_FALSE(plan.any({0, 3}, State::awaited));
+  EXPECT_FALSE(plan.any({3, 2}, State::awaited));
+  EXPECT_TRUE(plan.any({3, 3}, State::awaited));
+  plan.happens({3, 3}, Event::finish);
+  EXPECT_FALSE(plan.any({3, 3}, State::awaited));
+}
+
+TEST(BlockPlan, OpensOnlyWhatIsCopiedAroundAWrite) {
+  BlockPlan plan({{0, 40 * 0x1000, nullptr}, {0x100000, 0x102000, nullptr}}, 0x1000, kRuns);
+  for (std::size_t number = 4; number < 42; ++number) {
+    if (number == 30) continue;
+    ASSERT_TRUE(plan.happens(number, Event::take));
+    ASSERT_TRUE(plan.happens(number, Event::finish));
+  }
+  const auto opened = [&](std::size_t number) {
+    const BlockRun run = plan.take_copied(number);
+    plan.happens(run, Event::open);
+    return run;
+  };
+  EXPECT_EQ(opened(5), (BlockRun{4, 3})) << "what is before it is not copied";
+  EXPECT_EQ(opened(7), (BlockRun{7, 6})) << "twice as many as the last time";
+  EXPECT_EQ(opened(28), (BlockRun{26, 4})) << "up to one that is not copied";
+  EXPECT_EQ(opened(39), (BlockRun{37, 3})) << "the next range is another's memory";
+}
+
+TEST(Stride, GrowsWhereSoManyWaitedThatAllIsLikelyToBeWritten) {
+  Stride stride(2, 16, 8);
+  std::vector<std::size_t> seen;
+  for (std::size_t wait = 0; wait < 18; ++wait) {
+    seen.push_back(stride.of(1000 * (wait % 2)));  // never behind the last one
+    stride.took({1000 * (wait % 2), 1});
+  }
+  EXPECT_EQ(seen, (std::vector<std::size_t>{2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 8, 8, 16, 16, 16, 16, 16, 16}));
 }
 
 TEST(CopyChoice, TakesWholePagesThatCanBeProtectedAndCopiesTheRestAtOnce) {

@@ -17,9 +17,15 @@ namespace perdure::client {
 namespace {
 
 using capture::BlockEvent;
+using capture::BlockRun;
 using capture::BlockState;
+using Allowed = os::WriteProtection::Answer;
 
 constexpr std::uint64_t kSoonNs = 20'000;
+enum : std::size_t { kCompleting, kServing };  // threads that copy
+// So much is let go of at a time: who needs the list of mappings waits meanwhile, and each time interrupts the
+// processors on which the program runs.
+constexpr std::uint64_t kReleasedBytes = 2 << 20;
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs_of(const std::vector<os::AddressRange>& memory) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
@@ -61,6 +67,7 @@ ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture
       blocks_(ranges_, block_bytes),
       mine_(ranges_.size()),
       state_(State{blocks_}),
+      released_at_once_(kReleasedBytes / block_bytes),
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (std::size_t range = 0; range <= ranges_.size(); ++range) first_.push_back(blocks_.first_of(range));
 }
@@ -121,29 +128,29 @@ void ProtectedCopy::copy_at_once(std::size_t range) {
   const auto state = state_.lock();
   state->counts.copied_at_once += ranges_[range].bytes();
   for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
-    (void)state->plan.happens(block, BlockEvent::take);
-    (void)state->plan.happens(block, BlockEvent::finish);
+    for (const auto event : {BlockEvent::take, BlockEvent::finish, BlockEvent::open})
+      (void)state->plan.happens(block, event);
   }
 }
 
-// Which block to copy now; nothing: the one that is wanted is there.
-std::optional<std::size_t> ProtectedCopy::take(std::size_t wanted) {
+// What to copy now; nothing: the one that is wanted is there.
+std::optional<BlockRun> ProtectedCopy::take(std::size_t wanted) {
   auto state = state_.lock();
-  state.wait(changed_, [&] { return state->gone || state->plan.state(wanted) != BlockState::copying; });
-  if (state->gone || state->plan.state(wanted) == BlockState::copied) return std::nullopt;
-  const std::size_t block = state->plan.next(wanted);
-  (void)state->plan.happens(block, BlockEvent::take);
-  return block;
+  const auto is_copying = [&] {
+    const BlockState now = state->plan.state(wanted);
+    return now == BlockState::copying || now == BlockState::awaited;
+  };
+  state.wait(changed_, [&] { return state->gone || !is_copying(); });
+  if (state->gone || state->plan.state(wanted) != BlockState::untouched) return std::nullopt;
+  return state->plan.take(wanted);
 }
 
 base::Status ProtectedCopy::complete(std::size_t wanted) {
-  for (;;) {
-    const auto block = take(wanted);
-    if (!block) break;
-    const auto part = blocks_.block(*block);
-    const int error = os::copy_own_memory(part.begin, part.to, part.bytes());
+  while (const auto run = take(wanted)) {
+    const auto part = blocks_.part(*run);
+    const int error = bounced_.copy(kCompleting, part.begin, part.to, part.bytes());
     os::crash_point(os::CrashPoint::checkpoint_chunk_half);
-    while (finish(*block, error) == Answer::later) os::sleep_ns(kSoonNs);
+    while (finish(*run, error) == Answer::later) os::sleep_ns(kSoonNs);
   }
   if (!gone()) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, "protected regions",
@@ -156,19 +163,51 @@ bool ProtectedCopy::gone() {
   return state->gone;
 }
 
-// With the lock held from the look at the block's state until it is known that nobody drops memory: what was copied is
+// With the lock held from the look at the blocks' states until it is known that nobody drops memory: what was copied is
 // what was there at the call. Whoever drops memory has it dropped only when its event is read, with the lock held, or
-// keeps the kernel from allowing writes until then.
-ProtectedCopy::Answer ProtectedCopy::finish(std::size_t block, int error) {
-  const auto part = blocks_.block(block);
+// keeps the kernel from allowing writes until then, which it says, too, when it is asked to allow none.
+ProtectedCopy::Answer ProtectedCopy::finish(const BlockRun& run, int error) {
+  const auto part = blocks_.part(run);
   const auto state = state_.lock();
-  if (state->plan.state(block) != BlockState::copying) return Answer::yes;  // lost
+  if (abandon(*state, run)) return Answer::yes;
+  // Where the kernel's writes do not wait, they fail, which is to be over as soon as it can.
+  const bool open = protection_.reach() != os::WriteReach::all || state->plan.any(run, BlockState::awaited);
+  if (open) return settle(*state, run, error, protection_.allow(part.begin, part.end), true);
+  const bool changes = protection_.changes();
+  return settle(*state, run, error, changes ? Allowed::not_now : Allowed::done, false);
+}
+
+// By the thread that answers. No event is read meanwhile, because nobody else reads them; so it needs no lock while it
+// allows writes, which takes its time.
+ProtectedCopy::Answer ProtectedCopy::finish_awaited(const BlockRun& run, int error) {
+  {
+    const auto state = state_.lock();
+    if (abandon(*state, run)) return Answer::yes;
+  }
+  const auto part = blocks_.part(run);
   const auto allowed = protection_.allow(part.begin, part.end);
-  if (allowed == os::WriteProtection::Answer::not_now) return Answer::later;
-  if (error == 0 && allowed == os::WriteProtection::Answer::done) {
-    (void)state->plan.happens(block, BlockEvent::finish);
+  const auto state = state_.lock();
+  return settle(*state, run, error, allowed, true);
+}
+
+// Where some of it was dropped, nothing more is done to that: somebody else may protect what is there now.
+bool ProtectedCopy::abandon(State& state, const BlockRun& run) {
+  if (!state.plan.any(run, BlockState::lost)) return false;
+  for (std::size_t block = run.first; block < run.first + run.count; ++block) {
+    const auto part = blocks_.block(block);
+    if (state.plan.state(block) != BlockState::lost) lose(state, part.begin, part.end);
+  }
+  return true;
+}
+
+ProtectedCopy::Answer ProtectedCopy::settle(State& state, const BlockRun& run, int error, Allowed allowed, bool open) {
+  if (allowed == Allowed::not_now) return Answer::later;
+  if (error == 0 && allowed == Allowed::done) {
+    state.plan.happens(run, BlockEvent::finish);
+    if (open) state.plan.happens(run, BlockEvent::open);
   } else {
-    lose(*state, part.begin, part.end);
+    const auto part = blocks_.part(run);
+    lose(state, part.begin, part.end);
   }
   changed_.notify_all();
   return Answer::yes;
@@ -210,24 +249,42 @@ void ProtectedCopy::take_events() {
   }
 }
 
-void ProtectedCopy::serve_write(const os::WriteEvent& write) {
-  std::size_t block = 0;
-  {
-    const auto state = state_.lock();
-    const auto at = state->plan.at(write.begin);
-    if (at && state->plan.state(*at) == BlockState::copying) return;  // who copies it answers
-    if (!at || !state->plan.happens(*at, BlockEvent::take)) {
-      if (protection_.allow(write.begin, write.end) != os::WriteProtection::Answer::done)
-        protection_.wake(write.begin, write.end);
-      return;
-    }
-    block = *at;
-    state->plan.waited_for(block);
-    ++state->counts.waited_for;
+ProtectedCopy::Awaited ProtectedCopy::look_up(const os::WriteEvent& write) {
+  const auto state = state_.lock();
+  const auto at = state->plan.at(write.begin);
+  if (!at) return {};
+  Awaited found{state->plan.state(*at), {}};
+  if (found.state == BlockState::untouched) {
+    found.run = state->plan.take_faulted(*at);
+    state->counts.waited_for += found.run.count;
+  } else if (found.state == BlockState::copied) {
+    found.run = state->plan.take_copied(*at);
+  } else if (state->plan.happens(*at, BlockEvent::await)) {
+    found.state = BlockState::awaited;
   }
-  const auto part = blocks_.block(block);
-  const int error = os::copy_own_memory(part.begin, part.to, part.bytes());
-  while (finish(block, error) == Answer::later) take_events();
+  return found;
+}
+
+void ProtectedCopy::serve_write(const os::WriteEvent& write) {
+  const Awaited found = look_up(write);
+  if (found.state == BlockState::awaited) return;  // who copies it answers
+  if (found.state != BlockState::untouched) return open(write, found.run);
+  const auto part = blocks_.part(found.run);
+  const int error = bounced_.copy(kServing, part.begin, part.to, part.bytes());
+  while (finish_awaited(found.run, error) == Answer::later) take_events();
+}
+
+// What is copied around the write, or the page alone, which somebody has opened or nobody has. Without the lock, as
+// above. Where the protection of what is copied has ended though no event says that it was dropped, nobody knows since
+// when it could be written.
+void ProtectedCopy::open(const os::WriteEvent& write, const BlockRun& run) {
+  const auto part = run.count > 0 ? blocks_.part(run) : capture::CopyPart{write.begin, write.end};
+  const auto allowed = protection_.allow(part.begin, part.end);
+  if (allowed != Allowed::done) protection_.wake(write.begin, write.end);  // it asks again where it has to
+  if (run.count == 0 || allowed == Allowed::not_now) return;
+  const auto state = state_.lock();
+  state->plan.happens(run, BlockEvent::open);
+  if (allowed == Allowed::gone) state->gone = true;
 }
 
 CopyCounts ProtectedCopy::counts() {
@@ -237,17 +294,24 @@ CopyCounts ProtectedCopy::counts() {
   return counts;
 }
 
+void ProtectedCopy::release(const BlockRun& run) {
+  const auto whole = blocks_.part(run);
+  if (protection_.release(whole.begin, whole.end)) return;
+  for (std::size_t block = run.first; block < run.first + run.count; ++block) {
+    const auto part = blocks_.block(block);
+    (void)protection_.release(part.begin, part.end);
+  }
+}
+
 // Kernels before 6.17 let one descriptor end what another one protects: so only what is ours is ended. The descriptor
 // is closed last: who drops memory waits for its event to be read. What was moved and grew is let go of
 // then.
 void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
   for (std::size_t range = 0; range < ranges_.size(); ++range) {
-    if (!mine_[range] || protection_.release(ranges_[range].begin, ranges_[range].end)) continue;
-    for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
-      const auto part = blocks_.block(block);
-      (void)protection_.release(part.begin, part.end);
-    }
+    if (!mine_[range]) continue;
+    for (std::size_t block = first_[range]; block < first_[range + 1]; block += released_at_once_)
+      release({block, std::min(released_at_once_, first_[range + 1] - block)});
   }
   const std::uint64_t one = 1;
   if (thread_.joinable()) (void)!::write(stop_.get(), &one, sizeof one);

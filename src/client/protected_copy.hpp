@@ -9,6 +9,7 @@
 
 #include "base/guarded.hpp"
 #include "capture/block_plan.hpp"
+#include "os/bounced_copy.hpp"
 #include "os/thread.hpp"
 #include "os/write_protection.hpp"
 
@@ -17,12 +18,12 @@ namespace perdure::client {
 /// What copying met.
 struct CopyCounts {
   std::uint64_t blocks = 0;          ///< of protected memory
-  std::uint64_t waited_for = 0;      ///< of these, copied because a thread waited
+  std::uint64_t waited_for = 0;      ///< of these, copied because a thread waited for them, or for one shortly before
   std::uint64_t copied_at_once = 0;  ///< bytes that were not protected
 };
 
 struct CopyLimits {
-  std::uint64_t block_bytes = 256 << 10;
+  std::uint64_t block_bytes = 16 << 10;  ///< copying that much takes less than waking who waits for it
   std::uint64_t least_bytes = 64 << 10;  ///< of what is protected
 };
 
@@ -56,12 +57,22 @@ class ProtectedCopy {
   base::Status start();
   void protect_all();
   void copy_at_once(std::size_t range);
-  Answer finish(std::size_t block, int error);
+  Answer finish(const capture::BlockRun& run, int error);
+  Answer finish_awaited(const capture::BlockRun& run, int error);
+  Answer settle(State& state, const capture::BlockRun& run, int error, os::WriteProtection::Answer allowed, bool open);
+  bool abandon(State& state, const capture::BlockRun& run);
   void serve();
   void take_events();
+  struct Awaited {
+    capture::BlockState state = capture::BlockState::open;
+    capture::BlockRun run;  // to copy, or to open
+  };
+  Awaited look_up(const os::WriteEvent& write);
+  void open(const os::WriteEvent& write, const capture::BlockRun& run);
   void serve_write(const os::WriteEvent& write);
   void lose(State& state, std::uint64_t begin, std::uint64_t end);
-  std::optional<std::size_t> take(std::size_t wanted);
+  std::optional<capture::BlockRun> take(std::size_t wanted);
+  void release(const capture::BlockRun& run);
   bool gone();
 
   os::WriteProtection protection_;
@@ -71,6 +82,8 @@ class ProtectedCopy {
   std::vector<bool> mine_;  // ranges that this protects; the others are another handle's, or nobody's
   base::Guarded<State> state_;
   std::condition_variable changed_;
+  const std::size_t released_at_once_;  // blocks
+  os::BouncedCopy bounced_;
   os::Fd stop_;
   struct Waiting {  // the serving thread's
     std::array<os::WriteEvent, 4 * os::WriteProtection::kMostEvents> writes;

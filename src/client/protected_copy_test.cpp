@@ -12,6 +12,8 @@
 #include <random>
 #include <thread>
 
+#include "os/hooks.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 
@@ -120,6 +122,31 @@ TEST_F(Copying, IsExactWhereAllWasWrittenBeforeTheCopierCame) {
   expect_exact();
 }
 
+TEST_F(Copying, OpensWhatIsCopiedForWhoWritesToItAndCopiesNothingTwice) {
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  ASSERT_TRUE(complete(*copy));
+  for (std::size_t i = 0; i < kMemory; i += 5 * kPage) put(i, 3);
+  for (std::size_t i = kMemory; i > 0; i -= kPage) put(i - kPage, 4);
+  EXPECT_EQ(copy->counts().waited_for, 0U);
+  expect_exact();
+}
+
+TEST_F(Copying, OfMemoryThatIsDroppedWhenItIsCopiedIsNoError) {
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  ASSERT_TRUE(complete(*copy));
+  std::byte* const at = memory_ + 100 * kPage;
+  fill_gap(at, 30);
+  ::madvise(at + 200 * kPage, 30 * kPage, MADV_DONTNEED);
+  std::memset(memory_, 1, kMemory);
+  EXPECT_TRUE(copy->complete(0));
+  copy->end();
+  expect_exact();
+}
+
 TEST_F(Copying, LetsAllBeWrittenWhenItHasEnded) {
   take_all();
   auto copy = begin();
@@ -148,6 +175,28 @@ TEST_F(Copying, TakesWhatTheKernelWritesForTheProgramAsAnyWrite) {
   EXPECT_EQ(::read(ends[0], memory_ + 100 * kPage + 7, text.size()), static_cast<ssize_t>(text.size()));
   EXPECT_EQ(std::memcmp(memory_ + 100 * kPage + 7, text.data(), text.size()), 0);
   ASSERT_TRUE(complete(*copy));
+  expect_exact();
+  for (const int end : ends) ::close(end);
+}
+
+// Where the kernel's writes do not wait, they fail: but not longer than they have to.
+TEST_F(Copying, LetsTheKernelWriteToWhatIsCopiedWhereItsWritesCannotWait) {
+  struct : os::Hooks {
+    int before(const os::Operation& operation) override {
+      return std::string_view(operation.call) == "userfaultfd" && operation.path != "program" ? EPERM : 0;
+    }
+  } hooks;
+  const test_support::InstalledHooks installed(hooks);
+  ASSERT_EQ(os::WriteProtection::open()->reach(), os::WriteReach::program);
+  take_all();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(::read(ends[0], memory_ + 100 * kPage, 1), -1);
+  ASSERT_TRUE(complete(*copy));
+  EXPECT_EQ(::read(ends[0], memory_ + 100 * kPage, 1), 1);
   expect_exact();
   for (const int end : ends) ::close(end);
 }

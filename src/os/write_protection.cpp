@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -139,8 +140,9 @@ std::size_t WriteProtection::read(std::span<WriteEvent, kMostEvents> events) con
   return count;
 }
 
-// The kernel answers this before it looks at the range.
+// The kernel answers this before it looks at the range. What was read of memory before was read before the answer.
 bool WriteProtection::changes() const {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   uffdio_writeprotect nothing{{0, 0}, UFFDIO_WRITEPROTECT_MODE_DONTWAKE};
   return ::ioctl(fd(), UFFDIO_WRITEPROTECT, &nothing) < 0 && errno == EAGAIN;
 }
