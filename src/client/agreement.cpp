@@ -97,6 +97,12 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   if (opening.leader.number) words.lengths()[*opening.leader.number] = opening.bytes;
 }
 
+StagedAhead staged_ahead(Words words) {
+  if (words.knew_next() == 0) return StagedAhead::not_told;
+  if (words.staged()[0] == 0) return StagedAhead::by_none;
+  return same_everywhere(words.staged()) ? StagedAhead::by_all : StagedAhead::by_some;
+}
+
 void read(Words words, Opened& opened) {
   opened.any_engine_lost = words.engine_lost() != 0;
   opened.any_wish = words.wish() != 0;
@@ -108,9 +114,7 @@ void read(Words words, Opened& opened) {
   opened.incarnation = words.of_root()[2];
   opened.next_words[0] = words.next_of_root()[0];
   opened.next_words[1] = words.next_of_root()[1];
-  opened.any_knew_next = words.knew_next() != 0;
-  opened.any_staged = words.staged()[0] != 0;
-  opened.all_staged = opened.any_staged && same_everywhere(words.staged());
+  opened.ahead = staged_ahead(words);
   const auto news = words.regions();
   opened.regions = {news[0] != 0, news[1] != 0, {news[2] != 0, news[3] != 0}};
   std::copy(words.lengths().begin(), words.lengths().end(), opened.bytes.begin());

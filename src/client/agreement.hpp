@@ -48,15 +48,16 @@ struct Opening {
   std::string local_region = {};  ///< the first that makes `regions.local` true here; the others are not told
 };
 
+/// By which ranks a piece is staged, of the attempt that the call before told. `not_told`: no rank knew of one.
+enum class StagedAhead { not_told, by_none, by_some, by_all };
+
 struct Opened {
   bool any_engine_lost = false;
   bool any_wish = false;
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t next_words[2] = {0, 0};
-  bool any_knew_next = false;
-  bool any_staged = false;
-  bool all_staged = false;                ///< every rank has, of the same attempt
+  StagedAhead ahead = StagedAhead::not_told;
   std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
   RegionNews regions = {};                ///< on any rank

@@ -209,20 +209,20 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
     if (!staged) opening.engine_lost = engine_.gone();
   }
   auto opened = exchange(opening, ready);
-  const bool agreed = opened && opened->all_staged && !opened->any_engine_lost;
+  if (opened && opened->ahead == StagedAhead::by_all && opened->any_engine_lost) opened->ahead = StagedAhead::by_some;
+  const bool agreed = opened && opened->ahead == StagedAhead::by_all;
   if (agreed) {
     comm_->last();
     opened->root_words[0] = staged->created_ns;
     opened->root_words[1] = staged->nonce;
   } else if (ahead != nullptr) {
-    ahead->abort(!opened || opened->any_staged);
+    ahead->abort(!opened || opened->ahead == StagedAhead::by_some);
   }
   PERDURE_CHECK(opened);
-  opened->all_staged = agreed;
   if (opened->any_engine_lost) PERDURE_CHECK(attach());
   tell_incarnation(opening.name, opened->incarnation);
-  // Who fails here leaves a call that has more exchanges; where it has none, the others go on with what they have agreed
-  // on, and so does this rank.
+  // Who fails here leaves a call that has more exchanges; where it has none, the others go on with what they have
+  // agreed on, and so does this rank.
   if (begins && !agreed) note_node_levels(opening, *opened);
   if (begins && agreed)
     (void)base::caught("level node", [&]() -> base::Status {

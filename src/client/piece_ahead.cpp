@@ -13,10 +13,10 @@ void NextAttempt::told(const std::string& name, const segment::Attempt& attempt,
   attempt_ = attempt;
 }
 
-std::optional<NextAttempt::Taken> NextAttempt::take(const std::string& name, std::uint64_t now_ns) {
+std::optional<NextAttempt::Known> NextAttempt::take(const std::string& name, std::uint64_t now_ns) {
   const segment::Attempt attempt = std::exchange(attempt_, {});
   if (attempt.created_ns == 0 || name_ != name) return std::nullopt;
-  return Taken{attempt, now_ns - told_ns_ <= kLastsNs};
+  return Known{attempt, now_ns - told_ns_ <= kLastsNs};
 }
 
 PieceAhead::~PieceAhead() { abort(false); }

@@ -18,12 +18,12 @@ class NextAttempt {
 
   void told(const std::string& name, const segment::Attempt& attempt, std::uint64_t now_ns);
   void forget() { attempt_ = {}; }
-  struct Taken {
+  struct Known {
     segment::Attempt attempt;
     bool lasts = false;  ///< it is not too old
   };
   /// Once; nothing where it is of another name, or none.
-  std::optional<Taken> take(const std::string& name, std::uint64_t now_ns);
+  std::optional<Known> take(const std::string& name, std::uint64_t now_ns);
 
  private:
   std::string name_;

@@ -277,7 +277,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
     ToldPiece piece(attempt);
     const auto opened = job.begin(opening, {}, &piece);
     ASSERT_TRUE(opened);
-    EXPECT_TRUE(opened->all_staged);
+    EXPECT_EQ(opened->ahead, StagedAhead::by_all);
     EXPECT_EQ(opened->root_words[0], 77U);
     EXPECT_EQ(opened->root_words[1], 78U);
     EXPECT_EQ(piece.aborted, 0);
@@ -292,7 +292,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
       ToldPiece other(of(job.rank()));
       const auto some = job.begin(opening, {}, &other);
       ASSERT_TRUE(some);
-      EXPECT_FALSE(some->all_staged);
+      EXPECT_NE(some->ahead, StagedAhead::by_all);
       EXPECT_NE(some->root_words[0], 77U);
       EXPECT_EQ(other.aborted, 1);
       EXPECT_EQ(other.any_staged, &of != &otherwise.back());
@@ -307,7 +307,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
     if (job.rank() == 3) job.engine().channel().close();
     const auto attached = job.begin(opening, {}, &lost);
     ASSERT_TRUE(attached);
-    EXPECT_FALSE(attached->all_staged);
+    EXPECT_NE(attached->ahead, StagedAhead::by_all);
     EXPECT_EQ(lost.aborted, 1);
   });
 }

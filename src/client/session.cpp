@@ -117,10 +117,11 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
     });
   PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready, ahead ? &*ahead : nullptr));
   id.attempt = {opened.root_words[0], opened.root_words[1]};
-  const bool for_all = !opened.any_wish && (!opened.any_knew_next || opened.all_staged);
-  const base::Status outcome = opened.all_staged ? commit_ahead(*ahead) : capture_agreed(id, source, opened.regions);
+  const bool ahead_of_all = opened.ahead == StagedAhead::by_all;
+  const bool in_step = !opened.any_wish && (ahead_of_all || opened.ahead == StagedAhead::not_told);
+  const base::Status outcome = ahead_of_all ? commit_ahead(*ahead) : capture_agreed(id, source, opened.regions);
   // Of the attempt's time rank 0 knows best how old it is, and one rank that does not stage is enough.
-  if (for_all) keep_next_attempt(name, opened, job_->rank() == 0 ? begun : os::monotonic_ns());
+  if (in_step) keep_next_attempt(name, opened, job_->rank() == 0 ? begun : os::monotonic_ns());
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && !flight_) (void)note_captured(id);
   // Whoever failed at its commit would not wait with the others.
