@@ -15,14 +15,15 @@ using State = BlockState;
 constexpr std::size_t kOfFaulted = 100, kOfOpened = 400;
 
 // By state and event.
-constexpr std::array<std::array<std::optional<State>, 5>, 6> kAfter = {{
+constexpr std::array<std::array<std::optional<State>, 5>, 7> kAfter = {{
     // take            await           finish         open          lose
     {State::copying, std::nullopt, std::nullopt, std::nullopt, State::lost},   // untouched
     {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},  // copying
     {std::nullopt, State::awaited, State::copied, std::nullopt, State::lost},  // awaited
-    {std::nullopt, std::nullopt, std::nullopt, State::open, State::open},   // copied: we have it, whatever it becomes
-    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::open},  // open
-    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::lost},  // lost
+    {std::nullopt, std::nullopt, std::nullopt, State::open, State::dropped},   // copied: we have it
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::dropped},  // open
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::dropped},  // dropped
+    {std::nullopt, std::nullopt, std::nullopt, std::nullopt, State::lost},     // lost
 }};
 
 bool inside(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& memory, std::uint64_t begin,
@@ -119,6 +120,11 @@ CopyPart BlockPlan::part(const BlockRun& run) const {
   return whole;
 }
 
+BlockRun BlockPlan::until_multiple(std::size_t first, std::uint64_t bytes) const {
+  const std::uint64_t limit = (block(first).begin / bytes + 1) * bytes;
+  return {first, *at(std::min(limit, ranges_[range_of(first)].end) - 1) + 1 - first};
+}
+
 std::optional<std::size_t> BlockPlan::at(std::uint64_t address) const {
   const auto after = std::upper_bound(by_address_.begin(), by_address_.end(), address,
                                       [&](std::uint64_t at, std::size_t range) { return at < ranges_[range].begin; });
@@ -139,7 +145,8 @@ bool BlockPlan::lose(std::uint64_t begin, std::uint64_t end) {
   for (const CopyPart& range : ranges_) {
     const std::uint64_t first = std::max(begin, range.begin), last = std::min(end, range.end);
     if (first >= last) continue;
-    for (std::size_t number = *at(first); number <= *at(last - 1); ++number) {
+    const std::size_t last_number = *at(last - 1);
+    for (std::size_t number = *at(first); number <= last_number; ++number) {
       (void)happens(number, BlockEvent::lose);
       any = any || states_[number] == BlockState::lost;
     }

@@ -39,6 +39,7 @@ enum class BlockState : std::uint8_t {
   awaited,    ///< the same, and a thread waits to write to it
   copied,     ///< and still protected
   open,       ///< we have it, and it may be written
+  dropped,    ///< we have it, and the program has dropped it since: what is there now is nothing of ours
   lost        ///< the program has dropped it before it was copied
 };
 enum class BlockEvent : std::uint8_t { take, await, finish, open, lose };
@@ -87,6 +88,8 @@ class BlockPlan {
   std::size_t first_of(std::size_t range) const { return first_[range]; }
   std::optional<std::size_t> at(std::uint64_t address) const;
   CopyPart part(const BlockRun& run) const;
+  /// From this block on up to the next address that is a multiple of `bytes`, or the end of the range.
+  BlockRun until_multiple(std::size_t first, std::uint64_t bytes) const;
   BlockState state(std::size_t number) const { return states_[number]; }
   /// False where it cannot.
   bool happens(std::size_t number, BlockEvent event);

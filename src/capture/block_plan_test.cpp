@@ -23,10 +23,12 @@ TEST(BlockPlan, KnowsWhatEveryEventMakesOfEveryState) {
       {State::copying, Event::await, State::awaited},  {State::copying, Event::finish, State::copied},
       {State::copying, Event::lose, State::lost},      {State::awaited, Event::await, State::awaited},
       {State::awaited, Event::finish, State::copied},  {State::awaited, Event::lose, State::lost},
-      {State::copied, Event::open, State::open},       {State::copied, Event::lose, State::open},
-      {State::open, Event::lose, State::open},         {State::lost, Event::lose, State::lost}};
+      {State::copied, Event::open, State::open},       {State::copied, Event::lose, State::dropped},
+      {State::open, Event::lose, State::dropped},      {State::dropped, Event::lose, State::dropped},
+      {State::lost, Event::lose, State::lost}};
   std::vector<Row> rows;
-  for (const State from : {State::untouched, State::copying, State::awaited, State::copied, State::open, State::lost})
+  for (const State from :
+       {State::untouched, State::copying, State::awaited, State::copied, State::open, State::dropped, State::lost})
     for (const Event event : {Event::take, Event::await, Event::finish, Event::open, Event::lose}) {
       Row row{from, event, std::nullopt};
       for (const Row& one : possible)
@@ -57,6 +59,16 @@ TEST(BlockPlan, CoversItsRangesOnceAndInOrder) {
   }
 }
 
+TEST(BlockPlan, IsCutAtMultiplesAndAtTheEndsOfItsRanges) {
+  const BlockPlan plan({{0x13000, 0x5a000, nullptr}, {0x60000, 0x70000, nullptr}}, 0x4000);
+  ASSERT_EQ(plan.first_of(1), 19U);
+  EXPECT_EQ(plan.until_multiple(0, 0x20000), (BlockRun{0, 4}));
+  EXPECT_EQ(plan.until_multiple(4, 0x20000), (BlockRun{4, 8}));
+  EXPECT_EQ(plan.until_multiple(12, 0x20000), (BlockRun{12, 7})) << "the range ends there";
+  EXPECT_EQ(plan.until_multiple(19, 0x20000), (BlockRun{19, 4}));
+  EXPECT_EQ(plan.until_multiple(5, 0x1000), (BlockRun{5, 1})) << "a block is never cut";
+}
+
 TEST(BlockPlan, LosesWhatIsNotCopied) {
   BlockPlan plan({{0x10000, 0x40000, nullptr}}, 0x10000);
   ASSERT_TRUE(plan.happens(0, Event::take));
@@ -65,7 +77,7 @@ TEST(BlockPlan, LosesWhatIsNotCopied) {
   EXPECT_FALSE(plan.lose(0, 0x10000));
   EXPECT_FALSE(plan.lose(0x10000, 0x20000)) << "it was copied before";
   EXPECT_TRUE(plan.lose(0x1f000, 0x21000));
-  EXPECT_EQ(plan.state(0), State::open) << "nothing is left that could be opened";
+  EXPECT_EQ(plan.state(0), State::dropped) << "nothing is left that could be opened";
   EXPECT_EQ(plan.state(1), State::lost);
   EXPECT_EQ(plan.state(2), State::untouched);
   EXPECT_FALSE(plan.happens(1, Event::finish));

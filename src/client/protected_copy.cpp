@@ -67,7 +67,6 @@ ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture
       blocks_(ranges_, block_bytes),
       mine_(ranges_.size()),
       state_(State{blocks_}),
-      released_at_once_(kReleasedBytes / block_bytes),
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (std::size_t range = 0; range <= ranges_.size(); ++range) first_.push_back(blocks_.first_of(range));
 }
@@ -195,7 +194,10 @@ bool ProtectedCopy::abandon(State& state, const BlockRun& run) {
   if (!state.plan.any(run, BlockState::lost)) return false;
   for (std::size_t block = run.first; block < run.first + run.count; ++block) {
     const auto part = blocks_.block(block);
-    if (state.plan.state(block) != BlockState::lost) lose(state, part.begin, part.end);
+    if (state.plan.state(block) == BlockState::lost)
+      protection_.wake(part.begin, part.end);  // its event was of a part of it
+    else
+      lose(state, part.begin, part.end);
   }
   return true;
 }
@@ -223,6 +225,7 @@ void ProtectedCopy::lose(State& state, std::uint64_t begin, std::uint64_t end) {
 // The thread that answers allocates nothing, and takes no lock under which anybody allocates: who holds the allocator's
 // lock may be the one who waits for an answer.
 void ProtectedCopy::serve() {
+  bounced_.prepare();
   bool stopped = false;
   while (!stopped || protection_.changes()) {
     std::array<pollfd, 2> both = {{{protection_.fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
@@ -239,9 +242,11 @@ void ProtectedCopy::take_events() {
   const std::size_t count = protection_.read(events);
   for (std::size_t i = 0; i < count; ++i) {
     const os::WriteEvent& event = events[i];
-    // One write too many is answered when its block is copied.
     if (event.what == os::WriteEvent::What::write) {
-      if (waiting_.count < waiting_.writes.size()) waiting_.writes[waiting_.count++] = event;
+      if (waiting_.count < waiting_.writes.size())
+        waiting_.writes[waiting_.count++] = event;
+      else
+        protection_.wake(event.begin, event.end);  // it asks again
       continue;
     }
     lose(*state, event.begin, event.end);
@@ -294,13 +299,19 @@ CopyCounts ProtectedCopy::counts() {
   return counts;
 }
 
+// What was dropped is let go of by close(), which ends what is this descriptor's only. With the lock held: no event is
+// read meanwhile.
 void ProtectedCopy::release(const BlockRun& run) {
-  const auto whole = blocks_.part(run);
-  if (protection_.release(whole.begin, whole.end)) return;
-  for (std::size_t block = run.first; block < run.first + run.count; ++block) {
-    const auto part = blocks_.block(block);
-    (void)protection_.release(part.begin, part.end);
-  }
+  const auto state = state_.lock();
+  const auto is_ours = [&](const BlockRun& blocks) {
+    return !state->plan.any(blocks, BlockState::dropped) && !state->plan.any(blocks, BlockState::lost);
+  };
+  const auto release_part = [&](const BlockRun& blocks) {
+    const auto part = blocks_.part(blocks);
+    return is_ours(blocks) && protection_.release(part.begin, part.end);
+  };
+  if (release_part(run)) return;
+  for (std::size_t block = run.first; block < run.first + run.count; ++block) (void)release_part({block, 1});
 }
 
 // Kernels before 6.17 let one descriptor end what another one protects: so only what is ours is ended. The descriptor
@@ -310,8 +321,11 @@ void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
   for (std::size_t range = 0; range < ranges_.size(); ++range) {
     if (!mine_[range]) continue;
-    for (std::size_t block = first_[range]; block < first_[range + 1]; block += released_at_once_)
-      release({block, std::min(released_at_once_, first_[range + 1] - block)});
+    for (std::size_t block = first_[range]; block < first_[range + 1];) {
+      const BlockRun run = blocks_.until_multiple(block, kReleasedBytes);
+      release(run);
+      block += run.count;
+    }
   }
   const std::uint64_t one = 1;
   if (thread_.joinable()) (void)!::write(stop_.get(), &one, sizeof one);

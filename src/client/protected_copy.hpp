@@ -82,7 +82,6 @@ class ProtectedCopy {
   std::vector<bool> mine_;  // ranges that this protects; the others are another handle's, or nobody's
   base::Guarded<State> state_;
   std::condition_variable changed_;
-  const std::size_t released_at_once_;  // blocks
   os::BouncedCopy bounced_;
   os::Fd stop_;
   struct Waiting {  // the serving thread's

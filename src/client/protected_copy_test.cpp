@@ -96,10 +96,10 @@ TEST_F(Copying, IsExactWhileEightThreadsWriteAtRandom) {
     ASSERT_NE(copy, nullptr);
     for (std::size_t thread = 0; thread < kThreads; ++thread)
       writers.emplace_back([&, thread, own = std::mt19937_64(random())]() mutable {
-        do {
+        for (int times = 0; times < 100 || !stop; ++times) {
           const std::size_t word = own() % (kMemory / 8 / kThreads) * kThreads + thread;
           put(word * 8, own());
-        } while (!stop);
+        }
       });
     const auto completed = complete(*copy);
     copy->end();

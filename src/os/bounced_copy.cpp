@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include "base/hash.hpp"
 #include "os/own_memory.hpp"
@@ -15,7 +16,7 @@ namespace perdure::os {
 namespace {
 
 constexpr std::size_t kHugePageBytes = 2 << 20;
-static_assert(BouncedCopy::kMostThreads * BouncedCopy::kBufferBytes <= kHugePageBytes);
+static_assert(BouncedCopy::kMostThreads * BouncedCopy::kBufferBytes < kHugePageBytes);
 
 // The kernel reads this process's memory as any program does, with the processor's own lookup of pages, and looks up
 // only the target's pages one by one; that is quick where they are one huge page. process_vm_readv looks up each page
@@ -24,7 +25,7 @@ static_assert(BouncedCopy::kMostThreads * BouncedCopy::kBufferBytes <= kHugePage
 ssize_t read_into(std::byte* to, std::uint64_t from, std::size_t bytes) {
   iovec here{reinterpret_cast<void*>(from), bytes};
   iovec there{to, bytes};
-  return ::syscall(SYS_process_vm_writev, ::getpid(), &here, 1UL, &there, 1UL, 0UL);  // all as wide as registers
+  return ::syscall(SYS_process_vm_writev, ::gettid(), &here, 1UL, &there, 1UL, 0UL);  // all as wide as registers
 }
 
 }  // namespace
@@ -40,6 +41,11 @@ BouncedCopy::BouncedCopy()
 
 BouncedCopy::~BouncedCopy() {
   if (buffers_ != nullptr) ::munmap(mapped_, 2 * kHugePageBytes);
+}
+
+// Behind the buffers: another thread may use its own one by now.
+void BouncedCopy::prepare() {
+  if (buffers_ != nullptr) *static_cast<volatile std::byte*>(buffers_ + kHugePageBytes - 1) = std::byte{0};
 }
 
 int BouncedCopy::copy(std::size_t thread, std::uint64_t from, std::byte* to, std::uint64_t bytes) {

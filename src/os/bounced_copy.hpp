@@ -15,6 +15,8 @@ class BouncedCopy {
   BouncedCopy(const BouncedCopy&) = delete;
   BouncedCopy& operator=(const BouncedCopy&) = delete;
   ~BouncedCopy();
+  /// Has the system give the buffers' memory now, where it gives a huge page.
+  void prepare();
   /// Copies what is at `from` past the caches. 0, or an error number where that cannot be read: no signal. `to` can be
   /// written.
   int copy(std::size_t thread, std::uint64_t from, std::byte* to, std::uint64_t bytes);

@@ -5,9 +5,9 @@
 namespace perdure::plan {
 namespace {
 
-// Who waits for a block waits for its copy and for two threads that wake, which together is about twice the copy. As
-// long as the others are copied beside the program, it gains where it waits for less than half of them; where the
-// copier takes the program's own processor, for less than a quarter.
+// Blocks that were copied because a thread waited count, in runs that grow with the waits: where half of them were, the
+// waits took about as long as the copy of all. As long as the others are copied beside the program, it gains where it
+// waits for less than half of them; where the copier takes the program's own processor, for less than a quarter.
 bool pays(const CaptureMet& met) { return met.waited_for * (met.idle_processor ? 2 : 4) < met.blocks; }
 
 }  // namespace
