@@ -218,7 +218,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   } else if (ahead != nullptr) {
     ahead->abort(!opened || opened->ahead == StagedAhead::by_some);
   }
-  PERDURE_CHECK(opened);
+  if (!opened) return opened;  // moved: PERDURE_CHECK copies, which needs memory
   if (opened->any_engine_lost) PERDURE_CHECK(attach());
   tell_incarnation(opening.name, opened->incarnation);
   // Who fails here leaves a call that has more exchanges; where it has none, the others go on with what they have
