@@ -32,13 +32,17 @@ TEST(NextAttempt, DoesNotLast) {
 
 class PiecesAhead : public JobOfThreads {
  protected:
-  /// Every rank has a session that counts its exchanges, and `bytes` of its own.
+  /// A session that counts its exchanges.
+  base::Result<std::unique_ptr<Session>> counted(const perdure_communicator& c, unsigned& exchanges) const {
+    auto comm = std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), exchanges);
+    return Session::open(std::move(comm), options(more_).c_str());
+  }
+  /// Every rank has one.
   void on_counted(const std::function<void(Session&, int rank, unsigned& exchanges)>& work) {
     test_support::ThreadGroup group(ranks_);
     group.run([&](const perdure_communicator& c) {
       unsigned exchanges = 0;
-      auto comm = std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), exchanges);
-      auto session = Session::open(std::move(comm), options(more_).c_str());
+      auto session = counted(c, exchanges);
       ASSERT_TRUE(session) << session.error().text();
       work(**session, c.rank, exchanges);
       EXPECT_TRUE((*session)->close());
@@ -125,8 +129,7 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatAnotherHandleWrote) {
   test_support::ThreadGroup group(ranks_);
   group.run([&](const perdure_communicator& c) {
     unsigned exchanges = 0;
-    auto comm = std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), exchanges);
-    auto session = Session::open(std::move(comm), options(more_).c_str());
+    auto session = counted(c, exchanges);
     ASSERT_TRUE(session) << session.error().text();
     auto other = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
     ASSERT_TRUE(other) << other.error().text();
@@ -297,6 +300,16 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
       EXPECT_EQ(other.aborted, 1);
       EXPECT_EQ(other.any_staged, &of != &otherwise.back());
     }
+    // A rank that knows of none has forgotten its own: it hears that others did not.
+    ToldPiece others(attempt);
+    const auto one_without = job.begin(opening, {}, job.rank() == 2 ? nullptr : &others);
+    ASSERT_TRUE(one_without);
+    EXPECT_EQ(one_without->ahead, StagedAhead::by_some);
+    EXPECT_EQ(others.aborted, job.rank() == 2 ? 0 : 1);
+    const auto without = job.begin(opening, {});
+    ASSERT_TRUE(without);
+    EXPECT_EQ(without->ahead, StagedAhead::not_told);
+
     ToldPiece unready(attempt);
     const base::Status mine = job.rank() == 1 ? base::Status(base::fail(PERDURE_IO, "x", "y")) : base::Status();
     EXPECT_FALSE(job.begin(opening, mine, &unready));
