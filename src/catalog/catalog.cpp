@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/cbor.hpp"
 #include "base/json.hpp"
+#include "catalog/record_encoder.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::catalog {
@@ -68,7 +70,7 @@ std::vector<std::byte> encode_log(const State& state, const TierNumbers& numbers
 }  // namespace
 
 std::vector<std::byte> encode_record(const Record& record) {
-  const auto payload = base::encode_cbor(to_json(record));
+  const auto payload = encode_payload(record);
   const RecordHeader header{kRecordMagic, static_cast<std::uint32_t>(payload.size()), base::hash64(payload)};
   std::vector<std::byte> bytes(sizeof header + payload.size());
   std::memcpy(bytes.data(), &header, sizeof header);
@@ -159,7 +161,7 @@ base::Status Catalog::append(const Record& record) {
   if (auto cause = wrong(record); !cause.empty())
     return base::fail(PERDURE_INTERNAL, file_.path(), "a record that no replay would take: " + std::move(cause),
                       "report it: it is a defect of Perdure");
-  const auto bytes = encode_record(numbers_.numbered(record));
+  const auto bytes = numbers_.same() ? encode_record(record) : encode_record(numbers_.numbered(record));
   PERDURE_CHECK(check_readable(bytes));
   const bool adds = std::holds_alternative<StageRecord>(record) || std::holds_alternative<RedundancyRecord>(record);
   if (!fits_in_log(end_, bytes.size(), adds))

@@ -1,7 +1,10 @@
 // Records as CBOR maps: what is written is read again, and nothing else is believed.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "base/json.hpp"
+#include "catalog/record_encoder.hpp"
 #include "support/damaged_fields.hpp"
 #include "support/sample_records.hpp"
 
@@ -25,6 +28,31 @@ TEST(RecordCodec, EveryKindOfRecordRoundTripsThroughCbor) {
     ASSERT_TRUE(again) << again.error().text();
     EXPECT_EQ(again->index(), record.index());
     EXPECT_EQ(to_json(*again), to_json(record));
+  }
+}
+
+std::vector<std::byte> as_tree(const Record& record) { return base::encode_cbor(to_json(record)); }
+
+TEST(RecordCodec, WhatIsWrittenWithoutATreeIsWhatTheTreeWouldBe) {
+  for (const Record& record : test_support::sample_records()) EXPECT_EQ(encode_payload(record), as_tree(record));
+  std::mt19937_64 random(17);
+  for (int i = 0; i < 300; ++i) {
+    const auto number = [&] { return random() >> random() % 64; };
+    segment::VersionId id{std::string(1 + random() % 255, 'a'), number(), {number(), number()}};
+    auto stage = test_support::sample_stage(id, static_cast<std::uint32_t>(number()), 0xffffffff, 0, random() % 200000);
+    for (auto& chunk : stage.piece.chunks) chunk.offset = number();
+    EXPECT_EQ(encode_payload(stage), as_tree(stage));
+    for (auto nodes = 1 + random() % 40; nodes > 0; --nodes) stage.nodes.push_back(number());
+    EXPECT_EQ(encode_payload(stage), as_tree(stage));
+    std::vector<LocalSegment> segments(random() % 40);
+    for (auto& segment : segments) {
+      segment = {static_cast<std::uint32_t>(number()), static_cast<std::uint32_t>(number()), {}, random() % 2 == 0};
+      for (auto rank = random() % 300; rank > 0; --rank) segment.ranks.push_back(static_cast<std::uint32_t>(number()));
+    }
+    for (const Record& record :
+         {Record(CommitRecord{id, segments}), Record(BegunRecord{id, segments}),
+          Record(StoredRecord{id, static_cast<std::uint32_t>(number())}), Record(DropRecord{id})})
+      EXPECT_EQ(encode_payload(record), as_tree(record));
   }
 }
 

@@ -27,6 +27,7 @@ class TierNumbers {
   TierNumbers() = default;
   /// The number of the tier at each position.
   explicit TierNumbers(std::vector<std::uint32_t> by_position) : by_position_(std::move(by_position)) {}
+  bool same() const { return by_position_.empty(); }  ///< as they are now
   /// The record as the log has it.
   Record numbered(const Record& record) const;
   /// The state of the log, with positions for places. What is not at one of them is unreachable.
@@ -34,7 +35,6 @@ class TierNumbers {
   bool has(std::uint32_t number) const;
 
  private:
-  bool same() const { return by_position_.empty(); }
   std::uint32_t number_of(std::uint32_t place) const;
   std::uint32_t place_of(std::uint32_t number) const;
   std::vector<std::uint32_t> by_position_;

@@ -255,6 +255,7 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
     ledger->flushes.succeeded(id, outcome.bytes, seconds);
     if (auto status = ledger->flushes.forget_old(id.name, context_.options.keep_in_tiers); !status)
       reports_.add(status.error().text());
+    ledger->room.make_ahead(id);
   }
   drop_unreachable(id.name);
   if (auto status = compact_catalog(context_.ledger); !status) reports_.add("catalog: " + status.error().text());

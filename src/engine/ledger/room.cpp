@@ -64,4 +64,15 @@ Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted) {
   return stuck == nullptr ? Eviction() : Eviction{What::version, stuck->id, {}};
 }
 
+Eviction choose_ahead(const RoomView& room, const segment::VersionId& stored) {
+  const auto is_whole = [&](const RoomView::Held& held) {
+    return held.id == stored && held.life == Life::stored && held.chunks > 0 && held.unreachable == 0;
+  };
+  if (std::none_of(room.versions.begin(), room.versions.end(), is_whole)) return {};
+  const auto* older = oldest(room, {stored}, [&](const RoomView::Held& held) {
+    return held.id.name == stored.name && held.id.attempt < stored.attempt && evictable(held);
+  });
+  return older == nullptr ? Eviction() : Eviction{Eviction::What::version, older->id, {}};
+}
+
 }  // namespace perdure::engine

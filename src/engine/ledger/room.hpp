@@ -62,5 +62,8 @@ bool evictable(const RoomView::Held& held);
 /// What goes next: the oldest version that is in the store, else redundancy that nobody needs, else a chunk that is in
 /// a temporary segment, else the oldest remains, else the oldest version that is superseded and stuck.
 Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted);
+/// What goes as soon as this version is stored, so that the next of its name finds room: the oldest of its name that is
+/// in the store, too, and older, if the new one is whole here.
+Eviction choose_ahead(const RoomView& room, const segment::VersionId& stored);
 
 }  // namespace perdure::engine

@@ -121,5 +121,34 @@ TEST_F(Room, WhatQueuesIsStuckOnlyBehindAStoreThatFailsAndIsNotBeingTried) {
   EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
 }
 
+// ---- ahead of the next version
+
+TEST_F(Room, AheadOfTheNextTheOldestOfTheNameGoesThatIsStoredAndOlder) {
+  for (const std::uint64_t version : {4, 2, 3, 5}) hold(version, Life::stored);
+  hold(1, Life::stored).id.name = "other";
+  expect_version(choose_ahead(room, id(4)), 2);
+  EXPECT_EQ(choose_ahead(room, id(2)).what, What::nothing) << "what is newer stays";
+  EXPECT_EQ(choose_ahead(room, id(7)).what, What::nothing) << "it is not here";
+}
+
+TEST_F(Room, AheadOfTheNextNothingGoesThatAnybodyNeedsOrThatIsNowhereElse) {
+  hold(9, Life::stored);
+  hold(1, Life::stored).pinned = true;
+  hold(2, Life::stored).guarded = true;
+  hold(3, Life::stored).chunks = 0;
+  for (const Life life : {Life::none, Life::announced, Life::staged, Life::delayed, Life::committed})
+    hold(10 - room.versions.size(), life);
+  hold(1, Life::committed, FlushPhase::given_up);
+  EXPECT_EQ(choose_ahead(room, id(9)).what, What::nothing);
+}
+
+TEST_F(Room, AheadOfTheNextNothingGoesForAVersionThatIsNotWholeHere) {
+  hold(1, Life::stored);
+  hold(2, Life::stored).unreachable = 1;
+  hold(3, Life::stored).chunks = 0;
+  hold(4, Life::committed);
+  for (const std::uint64_t version : {2, 3, 4}) EXPECT_EQ(choose_ahead(room, id(version)).what, What::nothing);
+}
+
 }  // namespace
 }  // namespace perdure::engine

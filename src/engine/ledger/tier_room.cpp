@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "ipc/capture_messages.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
@@ -72,17 +73,35 @@ void TierRoom::note_lost(const segment::VersionId& id) {
 
 // A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from
 // the system.
+bool TierRoom::must_go_first(std::uint32_t tier, std::uint64_t bytes) const {
+  const std::uint64_t target = 2 * node_.observed.expected.bytes();
+  return !node_.tiers[tier]->has_free(bytes) && node_.tiers[tier]->usage().bytes + bytes > target;
+}
+
 bool TierRoom::make(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version,
                     EvictionScope sacrifice) {
-  const std::uint64_t target = 2 * node_.observed.expected.bytes();
   const auto evict_one = [&](RoomWanted::For use) {
     return evict(tier, choose_eviction(observe(tier), {for_version, sacrifice, use}));
   };
-  while (!node_.tiers[tier]->has_free(bytes) && node_.tiers[tier]->usage().bytes + bytes > target)
+  while (must_go_first(tier, bytes))
     if (!evict_one(RoomWanted::For::growth)) break;
   while (!node_.tiers[tier]->can_hold(bytes))
     if (!evict_one(RoomWanted::For::slot)) return false;
   return true;
+}
+
+void TierRoom::make_ahead(const segment::VersionId& stored) {
+  const auto* held = node_.held(stored);
+  const auto is_short = [](const auto& entry) {
+    const auto& chunks = entry.second.chunks;
+    return chunks.size() == 1 && chunks[0].length <= ipc::kMostInMessage;
+  };
+  if (held == nullptr || held->pieces.empty() || !std::all_of(held->pieces.begin(), held->pieces.end(), is_short))
+    return;
+  const auto& chunk = held->pieces.begin()->second.chunks[0];
+  if (chunk.place >= node_.usable_tiers) return;
+  const auto tier = static_cast<std::uint32_t>(chunk.place);
+  if (must_go_first(tier, chunk.length)) (void)evict(tier, choose_ahead(observe(tier), stored));
 }
 
 // Waiting for a slot makes sense only while something can free one that the rank can write. Every slot that was granted

@@ -24,6 +24,9 @@ class TierRoom {
   RoomView observe(std::uint32_t tier) const;
   /// Until the tier can hold so many bytes for this version. False when it cannot: nothing more may go.
   bool make(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, EvictionScope sacrifice);
+  /// This version was stored, and took one short chunk of each rank. Room for the next of its kind is made now, so that
+  /// its ranks, which wait for the engine's answer only, need not wait for that. Nothing is done where there is room.
+  void make_ahead(const segment::VersionId& stored);
   /// Waiting for a slot makes sense: something can free one that this client's rank can write.
   bool may_become_free(ClientId client, const ipc::Grant& request) const;
   /// Why the catalog refused to let something go, since refusals were forgotten.
@@ -48,6 +51,7 @@ class TierRoom {
   std::uint64_t spilled_chunks() const { return spilled_chunks_; }  ///< since the engine began
 
  private:
+  bool must_go_first(std::uint32_t tier, std::uint64_t bytes) const;
   base::Result<tier::SlotAddress> take_slot(const segment::VersionId& id, std::uint64_t bytes, EvictionScope scope);
   bool evict(std::uint32_t tier, const Eviction& chosen);
   bool evict(const segment::VersionId& id);

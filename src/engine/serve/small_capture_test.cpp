@@ -1,6 +1,7 @@
 // A capture in one message is the same as one in several.
 #include "base/hash.hpp"
 #include "engine/host/engine_testing.hpp"
+#include "os/system.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::engine {
@@ -51,6 +52,32 @@ TEST_F(SmallCaptures, AreStagedWithTheirBytesInASlot) {
     ASSERT_TRUE(located->slots.size() == 1);
     expect_content(address_of(located->slots[0]), message.bytes);
   }
+}
+
+// Its ranks wait for the engine's answer only, and need not wait for an older version to be given up.
+TEST_F(SmallCaptures, FindRoomThatWasMadeWhenTheOneBeforeWasStored) {
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=0;tier.order=memory"));
+  auto rank = client();
+  const auto checkpoint = [&](std::uint64_t version, std::uint64_t bytes) {
+    EXPECT_TRUE(rank.call(capture(version, 0, 1, bytes)));
+    EXPECT_TRUE(rank.call(ipc::Commit{id(version), {{0, 1, {0}}}}));
+    EXPECT_TRUE(rank.call(ipc::WaitStored{id(version), kWait_ns}));
+  };
+  const auto is_here = [&](std::uint64_t version) {
+    const bool located = rank.call(ipc::Locate{id(version), 0}).has_value();
+    EXPECT_TRUE(rank.call(ipc::Unpin{}));
+    return located;
+  };
+  ASSERT_TRUE(rank.call(ipc::Reserve{{5000}})) << "of two versions";
+  checkpoint(1, 5000);
+  EXPECT_TRUE(is_here(1)) << "there is no newer one";
+  checkpoint(2, 5000);
+  for (int i = 0; i < 20'000 && is_here(1); ++i) os::sleep_ns(1'000'000);  // who waits hears of it a little earlier
+  EXPECT_FALSE(is_here(1));
+  EXPECT_TRUE(is_here(2));
+  checkpoint(3, ipc::kMostInMessage + 1);
+  EXPECT_TRUE(is_here(2)) << "whose bytes take their time waits for that of the room, too";
+  EXPECT_TRUE(is_here(3));
 }
 
 TEST_F(SmallCaptures, LeaveASlotThatIsNoMemoryToTheirRank) {
