@@ -61,12 +61,20 @@ void CaptureInFlight::await_others() {
   (void)state.wait_for(changed_, kOthersProtect, [&] { return state->may_copy; });
 }
 
-void CaptureInFlight::go_on() {
+void CaptureInFlight::go_on() { let_copy(true); }
+
+void CaptureInFlight::let_copy(bool all_began) {
   {
     const auto state = state_.lock();
     state->may_copy = true;
+    state->all_began = state->all_began || all_began;
   }
   changed_.notify_all();
+}
+
+bool CaptureInFlight::all_began() {
+  const auto state = state_.lock();
+  return state->all_began;
 }
 
 // False: nothing is protected, and nothing copied.
@@ -101,8 +109,8 @@ base::Status CaptureInFlight::finish() {
     PERDURE_CHECK(writer_.filled(one, hash));
   }
   const auto engine = this->engine();
-  PERDURE_CHECK(writer_.stage());
-  if (job_.ranks() > 1) return {};  // they agree in their next collective call
+  PERDURE_CHECK(writer_.stage(all_began()));
+  if (job_.ranks() > 1) return {};  // they agree in their next collective call, if their engine has not seen it before
   PERDURE_CHECK(writer_.commit());
   const auto state = state_.lock();
   state->committed = true;
@@ -120,7 +128,7 @@ void CaptureInFlight::ended(const base::Status& outcome) {
 }
 
 base::Status CaptureInFlight::wait() {
-  go_on();  // where the ranks have not agreed
+  let_copy(false);  // where the ranks have not agreed
   thread_.join();
   if (copy_) copy_->end();
   const auto state = state_.lock();

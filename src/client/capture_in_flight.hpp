@@ -46,11 +46,14 @@ class CaptureInFlight {
  private:
   struct State {
     bool may_copy = false;
+    bool all_began = false;  // no rank's call failed: what all have copied is a version
     base::Status outcome;
     bool committed = false;
   };
   bool protect(os::WriteReach least_reach);
   void start();
+  void let_copy(bool all_began);
+  bool all_began();
   void await_others();
   base::Status finish();
   base::Status copy_all();

@@ -140,6 +140,28 @@ TEST_F(OnWrite, TheOnlyRankThereIsNeedsNoCallForLevelProcess) {
   });
 }
 
+// Who checkpoints every ten minutes has his versions at the store when they are copied, not ten minutes later.
+TEST_F(OnWrite, RanksOfOneNodeNeedNoCallForTheStore) {
+  ranks_ = 3, per_node_ = 3;
+  on_sessions([&](Session& session, std::uint32_t rank) {
+    const Pages pages(kMemory);
+    const int value = 20 + static_cast<int>(rank);
+    pages.fill(value);
+    ASSERT_TRUE(session.protect(pages.region(1)));
+    ASSERT_TRUE(session.checkpoint("app", 1));
+    pages.fill(30);
+    const auto store = std::move(*store::make_store(directory_ / "store"));
+    const auto is_stored = [&] {
+      const auto listings = store->list("app");
+      return listings && listings->size() == 1 && listings->front().all_present();
+    };
+    for (int i = 0; i < 60'000 && !is_stored(); ++i) os::sleep_ns(1'000'000);
+    EXPECT_TRUE(is_stored());
+    ASSERT_TRUE(session.wait("app", 1, PERDURE_LEVEL_STORE, 60));
+    expect_restores(session, pages, 1, value);
+  });
+}
+
 TEST_F(OnWrite, UnprotectedMemoryMayBeGivenBackAtOnce) {
   on_sessions([](Session& session, std::uint32_t) {
     Pages pages(kMemory), others(kMemory);
@@ -176,8 +198,10 @@ TEST_F(OnWrite, MemoryThatIsUnmappedMeanwhileIsAnErrorOfAllAndTheVersionBeforeSt
     EXPECT_TRUE(session.any(false));
     kept.fill(2);
     ASSERT_TRUE(session.checkpoint("app", 2));
-    if (rank == 1) dropped.unmap();
-    held.let_go();
+    if (rank == 1) {
+      dropped.unmap();
+      held.let_go();  // of both ranks: not before
+    }
     const auto failed = rank == 1 ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED;
     EXPECT_EQ(code_of(session.wait("app", 2, PERDURE_LEVEL_PROCESS, 60)), failed);
     EXPECT_EQ(code_of(session.wait("app", 2, PERDURE_LEVEL_PROCESS, 60)), failed) << "as often as it is asked";

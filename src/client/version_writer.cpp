@@ -228,11 +228,12 @@ base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& s
   return segment::ChunkEntry{slot.slot, range.length, hasher.digest(), slot.tier};
 }
 
-base::Status VersionWriter::stage() {
+base::Status VersionWriter::stage(bool ahead) {
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
   if (staged_) return {};
-  PERDURE_CHECK(
-      job_.engine().channel().call(ipc::Stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch}));
+  ipc::Stage stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch, {}};
+  if (ahead && job_.nodes().labels.size() == 1) stage.when_whole = job_.my_segments();
+  PERDURE_CHECK(job_.engine().channel().call(stage));
   return {};
 }
 

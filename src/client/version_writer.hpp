@@ -45,7 +45,9 @@ class VersionWriter {
   /// This one's slot is filled.
   base::Status filled(const SlotToFill& chunk, const base::Hash128& hash);
   /// All chunks are in their slots.
-  base::Status stage();
+  /// `ahead`: where all ranks are of this node, their engine commits when the last of them has staged, whether they
+  /// have agreed or not; commit() then changes nothing.
+  base::Status stage(bool ahead = false);
   /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
   base::Status commit();
   /// Nothing of it remains.

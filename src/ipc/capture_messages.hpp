@@ -117,7 +117,9 @@ struct Stage {
   std::uint32_t ranks = 0;
   segment::Piece piece;
   std::uint64_t launch = 0;  ///< LaunchNodes: who captures it; 0: nobody said
-  PERDURE_FIELDS(id, ranks, piece, launch)
+  /// Not empty: it is committed with these segments as soon as all its ranks are staged here, who need not agree then.
+  std::vector<PlannedSegment> when_whole;
+  PERDURE_FIELDS(id, ranks, piece, launch, when_whole)
   std::string wrong() const {
     return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
   }

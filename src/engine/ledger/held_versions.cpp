@@ -241,15 +241,18 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
 }
 
 // After a loss a node writes more of a version than it did before. What can be written is, also where something else
-// cannot.
+// cannot. Each rank of a node says the same after an agreement: the first is heard.
 base::Status HeldVersions::commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held) {
   catalog::CommitRecord record{commit.id, {}};
   std::optional<base::Error> lacking;
+  const Version* version = node_.versions.find(commit.id);
+  const bool coming = version != nullptr && version->flush != FlushPhase::given_up;
   for (const auto& planned : commit.segments) {
-    const bool stored = std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
-      return segment.index == planned.index && segment.count == planned.count && segment.stored;
+    const bool known = std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
+      return segment.index == planned.index && segment.count == planned.count &&
+             (segment.stored || (coming && segment.ranks == planned.ranks && held.has_pieces(planned.ranks)));
     });
-    if (stored) continue;
+    if (known) continue;
     if (held.has_pieces(planned.ranks))
       record.segments.push_back({planned.index, planned.count, planned.ranks, false});
     else

@@ -1,6 +1,8 @@
 // What a node exports after a loss, what it takes in from others, and how long it keeps redundancy for them.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/field_codec.hpp"
 #include "base/json.hpp"
 #include "engine/ledger/redundancy_share.hpp"
@@ -130,6 +132,22 @@ TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_EQ(segments[0], (catalog::LocalSegment{0, 2, {0}, true})) << "what is stored stays stored";
   EXPECT_EQ(segments[1], (catalog::LocalSegment{1, 2, {1}, false}));
+  EXPECT_EQ(core->flushes.next(), id(1));
+}
+
+// Each rank of a node says what all have agreed on.
+TEST_F(Recovering, ACommitThatSaysWhatIsKnownChangesNothingUnlessItsFlushWasGivenUp) {
+  open({3});
+  ASSERT_TRUE(checkpoint(1));
+  const auto log_bytes = [&] { return std::filesystem::file_size(directory / "catalog"); };
+  const auto before = log_bytes();
+  ASSERT_EQ(core->flushes.next(), id(1));
+  core->flushes.failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
+  for (int rank = 0; rank < 3; ++rank) ASSERT_TRUE(core->held.commit(commit_of(id(1))));
+  EXPECT_EQ(log_bytes(), before);
+  EXPECT_EQ(core->version(id(1))->flush, FlushPhase::waiting) << "who waits after a failure goes on waiting";
+  core->flushes.failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, true);
+  ASSERT_TRUE(core->held.commit(commit_of(id(1))));
   EXPECT_EQ(core->flushes.next(), id(1));
 }
 

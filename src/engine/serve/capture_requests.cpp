@@ -58,10 +58,6 @@ std::uint64_t written_again_ns(ServeContext& context, const ipc::AwaitWritten& m
   return os::monotonic_ns() + static_cast<std::uint64_t>(std::min(seconds, 3600.0) * 1e9) + 1000;
 }
 
-base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
-  return done(stage_piece(context, client, stage));
-}
-
 void step(ServeContext& context, ClientId client, const ipc::Step& step) {
   {
     const auto ledger = context.ledger.lock();
@@ -81,6 +77,21 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
   }
   if (status) context.pipeline.committed(commit.id, commit.recovered);
   return done(status);
+}
+
+bool is_whole(ServeContext& context, const ipc::Stage& stage) {
+  const auto ledger = context.ledger.lock();
+  const catalog::HeldVersion* held = ledger->find(stage.id);
+  return held != nullptr && held->pieces.size() == stage.ranks;
+}
+
+// What the ranks would find out by asking each other is seen here: all have staged. Where the commit fails, that is the
+// next to fail: theirs.
+base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
+  PERDURE_CHECK(stage_piece(context, client, stage));
+  if (!stage.when_whole.empty() && is_whole(context, stage))
+    (void)commit(context, client, {stage.id, stage.when_whole});
+  return Done{};
 }
 
 // Also answers the client's requests for slots of that version that are still waiting.
