@@ -41,6 +41,7 @@ TEST(RecordCodec, WhatIsWrittenWithoutATreeIsWhatTheTreeWouldBe) {
     segment::VersionId id{std::string(1 + random() % 255, 'a'), number(), {number(), number()}};
     auto stage = test_support::sample_stage(id, static_cast<std::uint32_t>(number()), 0xffffffff, 0, random() % 200000);
     for (auto& chunk : stage.piece.chunks) chunk.offset = number();
+    if (i % 2 == 0) stage.piece = test_support::attributed_piece(std::move(stage.piece));
     EXPECT_EQ(encode_payload(stage), as_tree(stage));
     for (auto nodes = 1 + random() % 40; nodes > 0; --nodes) stage.nodes.push_back(number());
     EXPECT_EQ(encode_payload(stage), as_tree(stage));

@@ -49,10 +49,12 @@ void CaptureInFlight::start() {
         ended(base::fail(why));
         return false;
       });
-  if (begun)
+  if (begun) {
     thread_ = std::move(*begun);
-  else
+  } else {
+    let_copy(false);
     ended(finish());
+  }
 }
 
 // Not for ever: slots come back when they are written, and the rank that is late may be waiting for one of these.
@@ -72,8 +74,10 @@ void CaptureInFlight::let_copy(bool all_began) {
   changed_.notify_all();
 }
 
-bool CaptureInFlight::all_began() {
-  const auto state = state_.lock();
+// It is known soon: whoever waits for a slot meanwhile can have these, which are written.
+bool CaptureInFlight::all_have_begun() {
+  auto state = state_.lock();
+  state.wait(changed_, [&] { return state->may_copy; });
   return state->all_began;
 }
 
@@ -109,7 +113,7 @@ base::Status CaptureInFlight::finish() {
     PERDURE_CHECK(writer_.filled(one, hash));
   }
   const auto engine = this->engine();
-  PERDURE_CHECK(writer_.stage(all_began()));
+  PERDURE_CHECK(writer_.stage(all_have_begun()));
   if (job_.ranks() > 1) return {};  // they agree in their next collective call, if their engine has not seen it before
   PERDURE_CHECK(writer_.commit());
   const auto state = state_.lock();

@@ -41,7 +41,7 @@ class CaptureInFlight {
   std::unique_lock<std::mutex> engine() { return std::unique_lock(engine_); }
   /// After wait(): as VersionWriter does.
   base::Status commit() { return committed() ? base::Status() : writer_.commit(); }
-  void abort() { writer_.abort(); }
+  bool abort() { return writer_.abort(); }
 
  private:
   struct State {
@@ -53,7 +53,7 @@ class CaptureInFlight {
   bool protect(os::WriteReach least_reach);
   void start();
   void let_copy(bool all_began);
-  bool all_began();
+  bool all_have_begun();
   void await_others();
   base::Status finish();
   base::Status copy_all();

@@ -65,7 +65,7 @@ base::Status Session::finish_capture() {
   const base::Status agreed = base::caught("checkpoint", [&] { return agree(job_->comm(), mine); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {
     if (agreed) return flight->commit();
-    flight->abort();
+    if (!flight->abort()) (void)note_captured(flight->id());  // its engine had seen it whole: its number is taken
     if (!mine && job_->engine().connected())
       (void)job_->engine().channel().call(ipc::Note{flight->id().text() + " was not captured: " + mine.error().text()});
     return agreed;

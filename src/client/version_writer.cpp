@@ -244,13 +244,18 @@ base::Status VersionWriter::commit() {
   return posted || posted.error().code == PERDURE_UNAVAILABLE ? base::Status() : posted;
 }
 
-void VersionWriter::abort() {
+bool VersionWriter::abort() {
   copying_.clear();
   NodeEngine& engine = job_.engine();
-  if (engine.connected()) (void)engine.channel().call(ipc::Abort{grant_.id});
+  bool aborted = true;
+  if (engine.connected()) {
+    const auto answer = engine.channel().call(ipc::Abort{grant_.id});
+    aborted = answer || answer.error().code != PERDURE_BUSY;
+  }
   // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a
   // refusal.
   if (outstanding_ && engine.connected()) (void)engine.channel().await(std::exchange(outstanding_, {}));
+  return aborted;
 }
 
 }  // namespace perdure::client

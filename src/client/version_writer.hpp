@@ -51,7 +51,8 @@ class VersionWriter {
   /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
   base::Status commit();
   /// Nothing of it remains.
-  void abort();
+  /// False: it stays, because the engine has committed it already.
+  bool abort();
 
  private:
   /// A chunk that is copied by a thread of its own.

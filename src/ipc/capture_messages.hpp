@@ -121,7 +121,9 @@ struct Stage {
   std::vector<PlannedSegment> when_whole;
   PERDURE_FIELDS(id, ranks, piece, launch, when_whole)
   std::string wrong() const {
-    return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
+    if (piece.rank >= ranks) return "field 'piece': its rank is not below the number of ranks";
+    return when_whole.empty() || cover_all(when_whole, ranks) ? ""
+                                                              : "field 'when_whole': each rank has to be in it once";
   }
 };
 /// Bytes of a chunk that may come in a message: to copy more costs more than to ask for a slot and to wait for it.

@@ -1,5 +1,6 @@
 #pragma once
 // A segment that a version has, or will have, in the store.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,5 +16,15 @@ struct PlannedSegment {
   PERDURE_FIELDS(index, count, ranks)
   std::string wrong() const { return index < count ? "" : "field 'index': a segment's index is not below its count"; }
 };
+
+/// Each of so many ranks is in one of them, once.
+inline bool cover_all(const std::vector<PlannedSegment>& segments, std::uint32_t ranks) {
+  std::vector<std::uint32_t> all;
+  for (const auto& segment : segments) all.insert(all.end(), segment.ranks.begin(), segment.ranks.end());
+  std::sort(all.begin(), all.end());
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank] != rank) return false;
+  return all.size() == ranks;
+}
 
 }  // namespace perdure::ipc

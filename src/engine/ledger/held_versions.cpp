@@ -175,6 +175,11 @@ base::Status HeldVersions::stage(ClientId client, const ipc::Stage& stage) {
       it != node_.catalog.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
     return base::fail(PERDURE_EXISTS, stage.id.text(),
                       "rank " + std::to_string(stage.piece.rank) + " has staged it already");
+  if (const auto* held = node_.held(stage.id); held != nullptr && (held->committed || held->ranks != stage.ranks))
+    return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(),
+                      held->committed
+                          ? "it is committed: nothing more belongs to it"
+                          : "it has " + std::to_string(held->ranks) + " ranks, not " + std::to_string(stage.ranks));
   // A segment that no reader takes would be acknowledged, stored, and lost.
   PERDURE_CHECK(segment::check_describable(stage.piece, stage.id.text()));
   PERDURE_CHECK(check_locatable(node_, stage.id, piece));

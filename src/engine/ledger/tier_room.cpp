@@ -99,7 +99,8 @@ void TierRoom::make_ahead(const segment::VersionId& stored) {
   if (held == nullptr || held->pieces.empty() || !std::all_of(held->pieces.begin(), held->pieces.end(), is_short))
     return;
   const auto& chunk = held->pieces.begin()->second.chunks[0];
-  if (chunk.place >= node_.usable_tiers) return;
+  const bool next_comes = node_.observed.expected.bytes() > 0;  // its ranks are there
+  if (!next_comes || chunk.place >= node_.usable_tiers || node_.tier_health[chunk.place].failed) return;
   const auto tier = static_cast<std::uint32_t>(chunk.place);
   if (must_go_first(tier, chunk.length)) (void)evict(tier, choose_ahead(observe(tier), stored));
 }

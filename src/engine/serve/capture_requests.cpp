@@ -68,14 +68,17 @@ void step(ServeContext& context, ClientId client, const ipc::Step& step) {
 
 base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& commit) {
   base::Status status;
+  bool news = false;  // for whoever stores it, or keeps redundancy of it
   {
     const auto ledger = context.ledger.lock();
     const catalog::HeldVersion* before = ledger->find(commit.id);
     const bool again = before != nullptr && before->committed;
+    const auto known = again ? before->segments : std::vector<catalog::LocalSegment>();
     status = ledger->held.commit(commit);
     if (status && !again) context.pipeline.admit(*ledger, commit.id, commit.recovered);
+    news = status && (!again || commit.recovered || ledger->find(commit.id)->segments != known);
   }
-  if (status) context.pipeline.committed(commit.id, commit.recovered);
+  if (news) context.pipeline.committed(commit.id, commit.recovered);
   return done(status);
 }
 
@@ -90,7 +93,10 @@ bool is_whole(ServeContext& context, const ipc::Stage& stage) {
 base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   PERDURE_CHECK(stage_piece(context, client, stage));
   if (!stage.when_whole.empty() && is_whole(context, stage))
-    (void)commit(context, client, {stage.id, stage.when_whole});
+    (void)base::caught(stage.id.text(), [&]() -> base::Status {
+      PERDURE_CHECK(commit(context, client, {stage.id, stage.when_whole}));
+      return {};
+    });
   return Done{};
 }
 

@@ -122,7 +122,7 @@ TEST_F(ServerOfAnEngine, AClientOfProtocol6IsRefusedInItsOwnWords) {
   const auto json = base::decode_cbor(base::ConstByteSpan(block).subspan(8, *got - 8), "test");
   ASSERT_TRUE(json) << json.error().text();
   EXPECT_EQ((*json)["error"]["code"], static_cast<unsigned>(PERDURE_UNSUPPORTED));
-  EXPECT_EQ((*json)["error"]["cause"], "it speaks protocol 12, the client 6");
+  EXPECT_EQ((*json)["error"]["cause"], "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client 6");
   expect_good_client_is_served();
 }
 

@@ -1,4 +1,6 @@
 // A capture in one message is the same as one in several.
+#include <algorithm>
+
 #include "base/hash.hpp"
 #include "engine/host/engine_testing.hpp"
 #include "os/system.hpp"
@@ -64,9 +66,9 @@ TEST_F(SmallCaptures, FindRoomThatWasMadeWhenTheOneBeforeWasStored) {
     EXPECT_TRUE(rank.call(ipc::WaitStored{id(version), kWait_ns}));
   };
   const auto is_here = [&](std::uint64_t version) {
-    const bool located = rank.call(ipc::Locate{id(version), 0}).has_value();
-    EXPECT_TRUE(rank.call(ipc::Unpin{}));
-    return located;
+    const auto holdings = rank.call(ipc::Inventory{"app"});
+    return holdings && std::any_of(holdings->held.begin(), holdings->held.end(),
+                                   [&](const auto& held) { return held.id == id(version); });
   };
   ASSERT_TRUE(rank.call(ipc::Reserve{{5000}})) << "of two versions";
   checkpoint(1, 5000);

@@ -69,11 +69,27 @@ TEST_F(StagingRanks, AreNotCommittedWhenTheLastOneDoesNotSayHow) {
   EXPECT_FALSE(is_committed());
 }
 
-TEST_F(StagingRanks, AreStagedAlsoWhereTheirCommitFails) {
+// The store would show a version as whole that lacks a rank.
+TEST_F(StagingRanks, AreRefusedWithSegmentsThatDoNotHaveEachOfThemOnce) {
   for (const std::uint32_t rank : {2U, 0U}) ASSERT_TRUE(stage(rank, plan_));
-  ASSERT_TRUE(stage(1, {{0, 1, {0, 1, 2, 3}}})) << "a rank that there is not";
-  ASSERT_TRUE(ranks_[0].call(ipc::Commit{id_, plan_}));
-  EXPECT_TRUE(wait_stored());
+  using Segments = std::vector<ipc::PlannedSegment>;
+  for (const Segments& wrong : {Segments{{0, 1, {0, 1}}}, Segments{{0, 1, {}}}, Segments{{0, 1, {0, 1, 1}}},
+                                Segments{{0, 1, {0, 1, 2, 3}}}, Segments{{0, 2, {0, 1}}, {1, 2, {1, 2}}}})
+    EXPECT_FALSE(stage(1, wrong));
+  EXPECT_FALSE(is_committed());
+}
+
+TEST_F(StagingRanks, AreRefusedWithAnotherNumberOfRanksAndAfterTheCommit) {
+  ASSERT_TRUE(stage(0, plan_));
+  auto& channel = ranks_.emplace_back(client(1));
+  auto message = written(channel, 1);
+  message.ranks = 2, message.when_whole = {{0, 1, {0, 1}}};
+  const auto refused = channel.call(message);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("3 ranks"), std::string::npos) << refused.error().text();
+  for (const std::uint32_t rank : {1U, 2U}) ASSERT_TRUE(stage(rank, plan_));
+  EXPECT_FALSE(stage(2, plan_));
+  ASSERT_TRUE(wait_stored());
 }
 
 }  // namespace
