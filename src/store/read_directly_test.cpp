@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <string_view>
 
 #include "os/cached_pages.hpp"
@@ -31,6 +32,7 @@ struct ReadAnswers {
   int residency = 0;                   ///< of each question what the cache has
   int threads = 0, bodies = 0;         ///< of each thread, and of what it is for
   int memory = 0;                      ///< of each mapping
+  bool thrown = false;                 ///< memory that reads past the cache need is refused
   int spoilt = -1;                     ///< the read past the cache of which a bit is another one
   std::size_t most = ~std::size_t{0};  ///< bytes that a read past the cache gives
 };
@@ -60,6 +62,7 @@ class DirectReads : public os::Hooks {
       cached_bytes += operation.target.size();
       return answers_.cached;
     }
+    if (answers_.thrown) throw std::bad_alloc();
     return calls++ >= answers_.from ? answers_.reads : 0;
   }
   std::size_t most(const os::Operation& operation, std::size_t asked) override {
@@ -301,6 +304,12 @@ TEST_P(ReadDirectly, IsNothingWhereMemoryIsRefused) {
   EXPECT_EQ(read_chunk(*open(), 0), "");
   EXPECT_EQ(calls.calls, 0);
   EXPECT_EQ(calls.mappings, 1);
+}
+
+TEST_P(ReadDirectly, GoesOnThroughTheCacheWhereMemoryIsRefusedMeanwhile) {
+  DirectReads calls({.thrown = true});
+  EXPECT_EQ(read_chunk(*open(), 0), "");
+  EXPECT_GT(calls.cached_bytes, 0U);
 }
 
 TEST_P(ReadDirectly, TakesBoundedMemoryHoweverManyReadAtATime) {
