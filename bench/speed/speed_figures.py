@@ -12,7 +12,10 @@ MODES = ("copy", "cow")
 GOALS = {"small_checkpoint_ms": {"1": 0.08, "4": 0.3}, "blocking_over_memcpy": dict.fromkeys(RANKS, 1.2),
          "restore_over_memcpy": dict.fromkeys(RANKS, 1.3), "durable_over_plain": dict.fromkeys(RANKS, 0.7),
          "durable_buffered_over_plain": dict.fromkeys(RANKS, 1.05), "cow_blocking_over_memcpy": dict.fromkeys(RANKS, 0.15),
-         "cow_lost_over_copy_lost": {0.01: 0.2, 0.1: 0.4, 1: 1.1}}
+         "cow_lost_over_copy_lost": {0.01: 0.2, 0.1: 0.4, 1: 1.1},
+         # Past the cache, over through it, by what the cache has; beside a flush, over undisturbed: at most what it is through the
+         # cache, and with flush.max_slowdown what that says.
+         "store_restore_direct_over_buffered": {"nothing": 1, "all": 1.05}, "flush_slowdown": None, "limited_flush_slowdown": None}
 # docs/results/peers.json (22 November 2026; on 1 rank the issue), and docs/results/redundancy.md (25 November).
 BEFORE = {"small_checkpoint_ms": {"1": 0.45, "4": 1.95}, "blocking_over_memcpy": {"1": 1.55, "2": 1.42, "4": 1.43},
           "restore_over_memcpy": {"1": 1.5, "2": 1.64, "4": 1.48}, "durable_over_plain": {"1": 1.18, "2": 1.24, "4": 1.2},
@@ -122,6 +125,60 @@ def lost_figure(runs, command):
     return {key: figure}
 
 
+def stored_figure(results, command):
+    """`results`: {ranks: what stored_restore printed}."""
+    key, goals = "store_restore_direct_over_buffered", GOALS["store_restore_direct_over_buffered"]
+    cells = {(ranks, cell["cached"], cell["direct"]): cell for ranks, one in results.items() for cell in one["cells"]}
+    names = {(ranks, cached): f"{ranks}, {cached} cached" for ranks, cached, direct in cells if direct}
+
+    def medians(what, scale, digits):
+        return {way: {name: round(statistics.median(cells[(*place, direct)][what]) * scale, digits) for place, name in names.items()}
+                for way, direct in (("direct", True), ("buffered", False))}
+
+    took = medians("restore_s", 1e3, 2)
+    one = next(iter(results.values()))
+    figure = at_most({name: round(took["direct"][name] / took["buffered"][name], 4) for name in names.values()},
+                     {name: goals[cached] for (_, cached), name in names.items()}, unit="time ratio by ranks and what the cache has of the store",
+                     reference=f"a restore with store.direct off; {one['bytes_per_rank'] / (1 << 20):g} MiB per rank, medians of {one['repetitions']}",
+                     command=command)
+    return {key: {**figure, "restore_ms": took, "processor_ms": medians("processor_s", 1e3, 2), "then_cached_mib": medians("left_in_cache", 2**-20, 1)}}
+
+
+def _beside_flushes(runs):
+    """{"memory direct": {"slowdown": [of each flush], "flush_ms": [...], "lost_ms": [...]}} of all runs."""
+    beside = {}
+    for run in runs:
+        for cell in run["cells"]:
+            one = beside.setdefault(f"{cell['grid']} {'direct' if run['direct'] else 'buffered'}", {"slowdown": [], "flush_ms": [], "lost_ms": []})
+            one["slowdown"].extend(beside_it / alone for beside_it, alone in zip(cell["disturbed_s"], cell["undisturbed_s"]))
+            one["flush_ms"].extend(seconds * 1e3 for seconds in cell["flush_s"])
+            one["lost_ms"].extend(seconds * 1e3 for seconds in cell["lost_s"])
+    return dict(sorted(beside.items(), key=lambda item: item[0].split()[0] != "memory"))
+
+
+def interference_figure(key, runs, command):
+    """`runs`: what interference printed, all with the same flush.max_slowdown."""
+    first, beside = runs[0], _beside_flushes(runs)
+    limit = first["max_slowdown"]
+    grids = {name: size / (1 << 20) for name, size in first["grid_bytes"].items()}
+    common = {"unit": "time ratio by what bounds the stencil and how the store is written", "command": command,
+              "reference": f"a step of the stencil undisturbed; {first['ranks']} ranks, a checkpoint of {first['bytes'] / (1 << 20):g} MiB, grids of "
+                           f"{grids['memory']:g} and {grids['cache']:g} MiB, medians of {first['turns'] * len(runs) // 2} flushes"
+                           + (f"; flush.max_slowdown {limit:g}" if limit else "")}
+    names = [f"{grid} {way}" for grid in grids for way in ("direct", "buffered")]
+    none = [name for name in names if not beside.get(name, {}).get("slowdown")]
+    if none:
+        return {key: missing({name: 1 + limit for name in names} if limit else None,
+                             f"its flushes ended before a look at them: {', '.join(none)}", **common)}
+    values = {name: round(statistics.median(one["slowdown"]), 4) for name, one in beside.items()}
+    goals = {name: 1 + limit for name in values} if limit else {
+        name: values[name.replace("direct", "buffered")] for name in values if name.endswith("direct")}
+    figure = at_most(values, goals, **common)
+    for what in ("flush_ms", "lost_ms"):
+        figure[what] = {name: round(statistics.median(one[what]), 2) for name, one in beside.items()}
+    return {key: {**figure, "scatter": {name: round(scatter(one["slowdown"]), 4) for name, one in beside.items()}}}
+
+
 def overhead_figure(result, command):
     key = "level_node_overhead_ms"
     return {key: {**others_figures.overhead_figure(result, command), **before(key)}}
@@ -130,6 +187,25 @@ def overhead_figure(result, command):
 def rebuild_figure(runs, bytes_lost, victim, command):
     key = "rebuild_gb_per_s"
     return {key: {**others_figures.rebuild_figures(runs, bytes_lost, victim, command)["rebuild_rate"], **before(key)}}
+
+
+def interference_table(figures):
+    """What stands behind both figures of flushes, as Markdown."""
+    lines = ["| beside a flush | flush.max_slowdown | step, times undisturbed | scatter | a flush, ms | lost by it, ms |", "|" + " --- |" * 6]
+    for key, limit in (("flush_slowdown", "-"), ("limited_flush_slowdown", "set")):
+        one = figures.get(key, {})
+        for name, value in (one.get("value") or {}).items():
+            lines.append(f"| {name} | {limit} | {value} | {one['scatter'][name]} | {one['flush_ms'][name]} | {one['lost_ms'][name]} |")
+    return "\n".join(lines)
+
+
+def stored_table(figure):
+    """What stands behind the ratios, as Markdown."""
+    lines = ["| ranks, in the cache | way | restore, ms | processors, ms | then in the cache, MiB |", "|" + " --- |" * 5]
+    for way, times in figure.get("restore_ms", {}).items():
+        for name, value in times.items():
+            lines.append(f"| {name} | {way} | {value} | {figure['processor_ms'][way][name]} | {figure['then_cached_mib'][way][name]} |")
+    return "\n".join(lines)
 
 
 def lost_table(figure):

@@ -19,6 +19,21 @@ def lost(mode, losses):
             "cells": [{"fraction": 0.01, "order": "random", "undisturbed_s": [1.0] * len(losses), "disturbed_s": [1 + one for one in losses]}]}
 
 
+def stored(direct_s, buffered_s, cached="nothing"):
+    """What stored_restore printed of two ways that took so long."""
+    return {"ranks": 1, "bytes_per_rank": 256 << 20, "repetitions": len(direct_s),
+            "cells": [{"cached": cached, "direct": direct, "restore_s": times, "processor_s": [one / 2 for one in times],
+                       "left_in_cache": [0 if direct else 256 << 20]} for direct, times in ((True, direct_s), (False, buffered_s))]}
+
+
+def beside(direct, memory_s, cache_s, limit=0):
+    """A run of interference whose steps took a second undisturbed, and so long beside each flush."""
+    return {"direct": direct, "max_slowdown": limit, "ranks": 2, "bytes": 256 << 20, "turns": len(memory_s),
+            "grid_bytes": {"memory": 128 << 20, "cache": 8 << 20},
+            "cells": [{"grid": grid, "undisturbed_s": [1.0] * len(steps), "disturbed_s": steps, "flush_s": [0.25] * len(steps),
+                       "lost_s": [0.25 * (step - 1) for step in steps]} for grid, steps in (("cache", cache_s), ("memory", memory_s))]}
+
+
 class Figures(unittest.TestCase):
     def test_a_small_checkpoint_is_what_it_takes_beyond_a_barrier(self):
         one = checkpoint(bytes_per_rank=4096, blocking_s=0.00009)
@@ -75,6 +90,36 @@ class Figures(unittest.TestCase):
         figure = speed_figures.lost_figure(runs, "x")["cow_lost_over_copy_lost"]
         self.assertEqual((figure["value"], figure["reached"], figure["copy_lost_ms"]), (None, "no", {"1 % random": -1.0}))
         self.assertIn("1 % random", figure["reason"])
+
+    def test_a_stored_restore_is_beside_one_through_the_cache(self):
+        key = "store_restore_direct_over_buffered"
+        figure = speed_figures.stored_figure({"1": stored([0.1, 0.09, 0.3], [0.2, 0.2, 0.1])}, "x")[key]
+        self.assertEqual((figure["value"], figure["goal"], figure["reached"]), ({"1, nothing cached": 0.5}, {"1, nothing cached": 1}, "yes"))
+        self.assertEqual(figure["then_cached_mib"], {"direct": {"1, nothing cached": 0.0}, "buffered": {"1, nothing cached": 256.0}})
+        self.assertIn("| 1, nothing cached | buffered | 200.0 | 100.0 | 256.0 |", speed_figures.stored_table(figure))
+        slower = speed_figures.stored_figure({"2": stored([0.11], [0.1], "all")}, "x")[key]
+        self.assertEqual((slower["goal"], slower["reached"]), ({"2, all cached": 1.05}, "no"))
+
+    def test_beside_a_flush_direct_has_to_cost_no_more_than_buffered(self):
+        runs = [beside(True, [1.2, 1.3], [1.1, 1.1]), beside(False, [1.4, 1.4], [1.2, 1.0]), beside(True, [1.3], [1.1])]
+        figure = speed_figures.interference_figure("flush_slowdown", runs, "x")["flush_slowdown"]
+        self.assertEqual(figure["value"], {"memory direct": 1.3, "memory buffered": 1.4, "cache direct": 1.1, "cache buffered": 1.1})
+        self.assertEqual((figure["goal"], figure["reached"]), ({"memory direct": 1.4, "cache direct": 1.1}, "yes"))
+        self.assertEqual(figure["lost_ms"]["memory buffered"], 100.0)
+        self.assertIn("| memory direct | - | 1.3 | 0.0 | 250.0 | 75.0 |", speed_figures.interference_table({"flush_slowdown": figure}))
+        worse = speed_figures.interference_figure("flush_slowdown", [beside(True, [1.5], [1]), beside(False, [1.4], [1])], "x")["flush_slowdown"]
+        self.assertEqual(worse["reached"], "no")
+
+    def test_with_a_limit_that_is_the_goal_of_both(self):
+        runs = [beside(True, [1.05], [1.0], 0.1), beside(False, [1.2], [1.1], 0.1)]
+        figure = speed_figures.interference_figure("limited_flush_slowdown", runs, "x")["limited_flush_slowdown"]
+        self.assertEqual((set(figure["goal"].values()), len(figure["goal"]), figure["reached"]), ({1.1}, 4, "no"))
+        self.assertIn("flush.max_slowdown 0.1", figure["reference"])
+
+    def test_flushes_that_nobody_saw_have_no_figure(self):
+        figure = speed_figures.interference_figure("flush_slowdown", [beside(True, [1.5], []), beside(False, [1.4], [1])], "x")["flush_slowdown"]
+        self.assertEqual((figure["value"], figure["reached"]), (None, "no"))
+        self.assertIn("cache direct", figure["reason"])
 
     def test_the_table_has_a_column_of_what_was_before(self):
         table = figures.markdown(speed_figures.copy_figures([{"1": checkpoint()}], "run"))

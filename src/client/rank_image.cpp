@@ -174,11 +174,9 @@ base::Status RankImage::verify_from_store(std::size_t chunk, const std::vector<c
 base::Status RankImage::read_from(const segment::ByteSource& source, std::uint64_t begin, std::size_t chunk,
                                   const std::vector<capture::MemorySpan>& spans) const {
   base::Hasher hasher;
-  PERDURE_CHECK(base::scatter_blocks(spans, [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
-    PERDURE_CHECK(source.read(begin + offset, target));
-    hasher.update(target);
-    return {};
-  }));
+  const auto stream = source.stream(begin, piece_.chunks[chunk].length);
+  PERDURE_CHECK(
+      base::scatter_blocks(spans, [&](std::uint64_t, base::ByteSpan target) { return stream->read(target, hasher); }));
   if (hasher.digest() == piece_.chunks[chunk].hash) return {};
   return base::fail(PERDURE_CORRUPT, source.name(),
                     chunk_name(piece_, chunk) + " at offset " + std::to_string(begin) + " does not match its hash");

@@ -26,8 +26,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .engine = true,
      .documentation =
          "Write to the store past the memory that the system keeps of files (O_DIRECT), where its file system can: "
-         "sooner durable, and nothing that programs have cached is pushed out. Where it refuses, or for a file system "
-         "that does it badly (false), through that memory."},
+         "sooner durable, and nothing that programs have cached is pushed out. Restores read so what is not in that "
+         "memory. Where the file system refuses, or for one that does it badly (false), through that memory."},
     {.key = "job",
      .default_value = "default",
      .environment = "PERDURE_JOB",

@@ -20,13 +20,13 @@ bool is_memory(int fd) {
 }  // namespace
 
 // A descriptor of its own: O_DIRECT is a property of what is open, which others write by, too.
-DirectFile DirectFile::beside(const File& file) {
+DirectFile DirectFile::beside(const File& file, For use) {
   DirectFile direct;
   if (is_memory(file.fd())) return direct;
-  constexpr int kFlags = O_WRONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK;
+  const int flags = (use == For::writing ? O_WRONLY : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NONBLOCK;
   const std::string again = "/proc/self/fd/" + std::to_string(file.fd());
-  direct.fd_ = Fd(system_call({.call = "open", .path = file.path(), .flags = kFlags},
-                              [&] { return ::open(again.c_str(), kFlags); }));
+  direct.fd_ = Fd(
+      system_call({.call = "open", .path = file.path(), .flags = flags}, [&] { return ::open(again.c_str(), flags); }));
   direct.path_ = file.path();
   return direct;
 }
@@ -51,6 +51,26 @@ bool DirectFile::write(std::uint64_t offset, base::ConstByteSpan data) const {
     offset += static_cast<std::uint64_t>(put);
   }
   return true;
+}
+
+// A rest that begins between pages is behind the end of the file, or refused in its turn.
+std::size_t DirectFile::read(std::uint64_t offset, base::ByteSpan target) const {
+  std::size_t done = 0;
+  while (done < target.size()) {
+    const base::ByteSpan rest = target.subspan(done, std::min(target.size() - done, kMostPerCall));
+    const Call call{.call = "pread",
+                    .path = path_,
+                    .offset = offset + done,
+                    .target = rest,
+                    .length = rest.size(),
+                    .flags = O_DIRECT};
+    const ssize_t got = system_call(call, [&] {
+      return ::pread(fd_.get(), rest.data(), transferable(call, rest.size()), static_cast<off_t>(offset + done));
+    });
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
 }
 
 }  // namespace perdure::os

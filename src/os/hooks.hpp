@@ -21,7 +21,7 @@ struct Operation {
   base::ConstByteSpan data;  ///< "pwrite" only; valid during the call
   base::ByteSpan target;     ///< "pread" only; in `after` it has what was read, which a test may spoil
   std::uint64_t length = 0;  ///< "ftruncate", "fallocate": the new size
-  int flags = 0;             ///< "open"; "pwrite": O_DIRECT; "rename": RENAME_NOREPLACE where nothing may be replaced
+  int flags = 0;             ///< "open"; "pwrite", "pread": O_DIRECT; "rename": RENAME_NOREPLACE: nothing is replaced
 };
 
 /// Called by any thread. `before` returns 0 to let the call happen, or an errno that it shall fail with.

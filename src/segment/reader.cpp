@@ -11,7 +11,26 @@ namespace {
 // Small enough to stay in the second-level cache between reading and hashing.
 constexpr std::size_t kBlockBytes = base::MiB / 2;
 
+class PlainStream : public ByteStream {
+ public:
+  PlainStream(const ByteSource& source, std::uint64_t offset) : source_(source), offset_(offset) {}
+  base::Status read(base::ByteSpan target, base::Hasher& hasher) override {
+    PERDURE_CHECK(source_.read(offset_, target));
+    hasher.update(target);
+    offset_ += target.size();
+    return {};
+  }
+
+ private:
+  const ByteSource& source_;
+  std::uint64_t offset_;
+};
+
 }  // namespace
+
+std::unique_ptr<ByteStream> ByteSource::stream(std::uint64_t offset, std::uint64_t /*bytes*/) const {
+  return std::make_unique<PlainStream>(*this, offset);
+}
 
 base::Status check_size(std::uint64_t bytes, const std::string& object) {
   if (bytes == 0) return base::fail(PERDURE_CORRUPT, object, "the file is empty");

@@ -1,10 +1,21 @@
 #pragma once
 // Reads and verifies a segment through any source of bytes.
 #include <functional>
+#include <memory>
 
+#include "base/hash.hpp"
 #include "segment/segment.hpp"
 
 namespace perdure::segment {
+
+/// Some bytes of an object, in their order: what comes next may be fetched while somebody works with what came. Not
+/// thread-safe.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Fills all of `target` with what comes next, and feeds to `hasher` what it got.
+  virtual base::Status read(base::ByteSpan target, base::Hasher& hasher) = 0;
+};
 
 /// Random access to the bytes of one stored object. Thread-safe. Implementations: file_source.hpp, and those of stores
 /// that are no files.
@@ -20,6 +31,8 @@ class ByteSource {
   virtual std::uint64_t zeros(std::uint64_t /*offset*/) const { return 0; }
   /// Fills all of `target` from `offset`; an error if the object ends before.
   virtual base::Status read(std::uint64_t offset, base::ByteSpan target) const = 0;
+  /// For who will read so many bytes from `offset` on, in order. This object stays as long as the stream.
+  virtual std::unique_ptr<ByteStream> stream(std::uint64_t offset, std::uint64_t bytes) const;
 };
 
 /// Reads trailer, manifest and header and checks them and their agreement, not the chunks. Cost: a few small reads,

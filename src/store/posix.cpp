@@ -56,6 +56,10 @@ Result<std::vector<os::Entry>> list_in(const PosixPlace& place, const os::Direct
   return directory.list();
 }
 
+segment::DirectReads direct_reads(DirectIo direct) {
+  return direct == DirectIo::no ? segment::DirectReads::no : segment::DirectReads::where_possible;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions& options,
@@ -135,12 +139,12 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& segment) {
   PERDURE_TRY(auto file, place_.file(segment.path));
-  return segment::open_file(std::move(file));
+  return segment::open_file(std::move(file), segment::Cached::yes, direct_reads(direct_));
 }
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open_anew(const SegmentRef& segment) {
   PERDURE_TRY(auto file, place_.file(segment.path));
-  return segment::open_file(std::move(file), segment::Cached::no);
+  return segment::open_file(std::move(file), segment::Cached::no, direct_reads(direct_));
 }
 
 Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublished(const segment::VersionId& id,
@@ -155,7 +159,8 @@ Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublishe
     auto file = version->open_file(name, os::Open::read);
     if (!file && file.error().code == PERDURE_NOT_FOUND) continue;  // published or removed meanwhile
     if (!file) return base::fail(file.error());
-    PERDURE_TRY(found.emplace_back(), segment::open_file(std::move(*file)));
+    PERDURE_TRY(found.emplace_back(),
+                segment::open_file(std::move(*file), segment::Cached::yes, direct_reads(direct_)));
   }
   return found;
 }
