@@ -275,6 +275,7 @@ ProtectedCopy::Awaited ProtectedCopy::look_up(const os::WriteEvent& write) {
   if (found.state == BlockState::untouched) {
     found.run = state->plan.take_faulted(*at);
     state->counts.waited_for += found.run.count;
+    ++state->counts.waits;
   } else if (found.state == BlockState::copied) {
     found.run = state->plan.take_copied(*at);
   } else if (state->plan.happens(*at, BlockEvent::await)) {

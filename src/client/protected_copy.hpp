@@ -21,6 +21,7 @@ namespace perdure::client {
 struct CopyCounts {
   std::uint64_t blocks = 0;          ///< of protected memory
   std::uint64_t waited_for = 0;      ///< of these, copied because a thread waited for them, or for one shortly before
+  std::uint64_t waits = 0;           ///< of a thread, for one that was not copied yet
   std::uint64_t copied_at_once = 0;  ///< bytes that were not protected
 };
 
