@@ -5,8 +5,8 @@
 namespace perdure::plan {
 namespace {
 
-// Measured (docs/results/speed.md): protecting a block of 16 KiB takes some 0.7 us less than its copy in the call, and a
-// wait 25 to 35 us. Where the copier takes the program's own processor, all that it does is lost, too.
+// Measured (docs/results/speed.md): protecting a block of 16 KiB takes some 0.7 us less than its copy in the call, and
+// a wait 25 to 35 us. Where the copier takes the program's own processor, all that it does is lost, too.
 bool pays(const CaptureMet& met) { return met.waits * (met.idle_processor ? 48 : 96) < met.blocks; }
 
 }  // namespace

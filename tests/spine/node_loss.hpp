@@ -71,8 +71,8 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     const auto outcome = outcome_of(run, more, part);
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
   }
-  /// For the part of a rank: the state advances to this step, which is brought to level node. Where the checkpoint's call
-  /// leaves the copying to be done, the state is written anew meanwhile.
+  /// For the part of a rank: the state advances to this step, which is brought to level node. Where the checkpoint's
+  /// call leaves the copying to be done, the state is written anew meanwhile.
   static int checkpoint_to_node(perdure_t* handle, State& state, std::uint64_t step) {
     state.advance(step);
     const auto version = static_cast<std::int64_t>(step);
