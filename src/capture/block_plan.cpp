@@ -11,8 +11,8 @@ namespace {
 using State = BlockState;
 
 // Whoever has waited for one in so many of the blocks is about to wait for longer than the copying of all takes.
-// Measured, with blocks of 16 KiB: a wait takes as long as copying six of them, or opening forty.
-constexpr std::size_t kOfFaulted = 100, kOfOpened = 400;
+// Measured, with blocks of 16 KiB: a wait takes as long as copying ten of them.
+constexpr std::size_t kOfFaulted = 32, kOfOpened = 400;
 
 // By state and event.
 constexpr std::array<std::array<std::optional<State>, 5>, 7> kAfter = {{

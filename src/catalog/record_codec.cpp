@@ -57,7 +57,7 @@ Json nodes_to_json(const std::vector<std::uint64_t>& nodes) {
   std::vector<std::uint8_t> bytes;
   for (const std::uint64_t node : nodes)
     for (std::size_t i = 0; i < kNodeBytes; ++i) bytes.push_back(static_cast<std::uint8_t>(node >> (8 * i)));
-  return Json::binary(std::move(bytes));
+  return Json::binary_t(std::move(bytes));  // not Json::binary(), as in the manifest's hashes
 }
 
 base::Status read_nodes(const Json& json, std::vector<std::uint64_t>& nodes, const std::string& object) {

@@ -1,6 +1,7 @@
 #include "client/protected_copy.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -107,6 +108,7 @@ base::Result<std::unique_ptr<ProtectedCopy>> ProtectedCopy::begin(const std::vec
 // Before anything is protected: a write that waits is answered.
 base::Status ProtectedCopy::start() {
   if (!stop_) return base::fail(base::errno_error(errno, "eventfd", "copy on write"));
+  answering_.cpus = os::own_cpus();
   PERDURE_TRY(thread_, os::Thread::start(
                            "copy on write", [this] { serve(); }, [](const base::Error&) { return true; }));
   return {};
@@ -146,6 +148,7 @@ std::optional<BlockRun> ProtectedCopy::take(std::size_t wanted) {
 
 base::Status ProtectedCopy::complete(std::size_t wanted) {
   while (const auto run = take(wanted)) {
+    make_way();
     const auto part = blocks_.part(*run);
     const int error = bounced_.copy(kCompleting, part.begin, part.to, part.bytes());
     os::crash_point(os::CrashPoint::checkpoint_chunk_half);
@@ -155,6 +158,15 @@ base::Status ProtectedCopy::complete(std::size_t wanted) {
   return base::fail(PERDURE_INVALID_ARGUMENT, "protected regions",
                     "memory of them was unmapped, moved or dropped while it was captured",
                     "unprotect a region before its memory is given back");
+}
+
+// Who waits has left its processor to the thread that answers, which the system may yet have wait for this one, for as
+// long as this one's time slice. Looked at again and again, because this thread is not kept where it is.
+void ProtectedCopy::make_way() {
+  const int here = ::sched_getcpu(), thread = answering_.thread;
+  if (here < 0 || thread == 0 || std::exchange(answering_.not_on, here) == here) return;
+  const os::CpuSet others = answering_.cpus - os::CpuSet{static_cast<unsigned>(here)};
+  if (!others.empty()) os::set_cpus_of_thread(thread, others);
 }
 
 bool ProtectedCopy::gone() {
@@ -225,6 +237,7 @@ void ProtectedCopy::lose(State& state, std::uint64_t begin, std::uint64_t end) {
 // The thread that answers allocates nothing, and takes no lock under which anybody allocates: who holds the allocator's
 // lock may be the one who waits for an answer.
 void ProtectedCopy::serve() {
+  answering_.thread = os::thread_number();
   bounced_.prepare();
   bool stopped = false;
   while (!stopped || protection_.changes()) {
@@ -262,6 +275,7 @@ ProtectedCopy::Awaited ProtectedCopy::look_up(const os::WriteEvent& write) {
   if (found.state == BlockState::untouched) {
     found.run = state->plan.take_faulted(*at);
     state->counts.waited_for += found.run.count;
+    ++state->counts.waits;
   } else if (found.state == BlockState::copied) {
     found.run = state->plan.take_copied(*at);
   } else if (state->plan.happens(*at, BlockEvent::await)) {

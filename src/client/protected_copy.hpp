@@ -2,6 +2,7 @@
 // What memory held at one moment, copied while the program goes on and writes to it: the memory is protected, a thread
 // of this class copies what somebody waits to write, and whoever calls complete() the rest. (docs/copy-on-write.md)
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "base/guarded.hpp"
 #include "capture/block_plan.hpp"
+#include "os/affinity.hpp"
 #include "os/bounced_copy.hpp"
 #include "os/thread.hpp"
 #include "os/write_protection.hpp"
@@ -19,6 +21,7 @@ namespace perdure::client {
 struct CopyCounts {
   std::uint64_t blocks = 0;          ///< of protected memory
   std::uint64_t waited_for = 0;      ///< of these, copied because a thread waited for them, or for one shortly before
+  std::uint64_t waits = 0;           ///< of a thread, for one that was not copied yet
   std::uint64_t copied_at_once = 0;  ///< bytes that were not protected
 };
 
@@ -73,6 +76,7 @@ class ProtectedCopy {
   void lose(State& state, std::uint64_t begin, std::uint64_t end);
   std::optional<capture::BlockRun> take(std::size_t wanted);
   void release(const capture::BlockRun& run);
+  void make_way();
   bool gone();
 
   os::WriteProtection protection_;
@@ -88,6 +92,11 @@ class ProtectedCopy {
     std::array<os::WriteEvent, 4 * os::WriteProtection::kMostEvents> writes;
     std::size_t count = 0;
   } waiting_;
+  struct Answering {  // the serving thread, for who copies the rest
+    os::CpuSet cpus;
+    std::atomic<int> thread = 0;
+    int not_on = -1;
+  } answering_;
   bool over_ = false;
   os::Thread thread_;
 };

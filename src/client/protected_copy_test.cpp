@@ -9,10 +9,15 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <random>
+#include <string>
 #include <thread>
 
+#include "os/affinity.hpp"
 #include "os/hooks.hpp"
+#include "os/system.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
@@ -21,6 +26,46 @@ namespace perdure::client {
 namespace {
 
 using capture::CopyPart;
+
+/// Keeps the thread that answers until it is told otherwise.
+class HeldAnswers : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    if (std::string_view(operation.call) == "thread_body" && operation.path == "copy on write")
+      while (held_) os::sleep_ns(100'000);
+    return 0;
+  }
+  void let_go() { held_ = false; }
+
+ private:
+  std::atomic<bool> held_ = true;
+};
+
+/// A thread that says its number and then does what has it wait.
+class Waiting {
+ public:
+  explicit Waiting(std::function<void()> work)
+      : thread_([this, work = std::move(work)] {
+          number_ = os::thread_number();
+          work();
+        }) {}
+  /// Returns when it sleeps.
+  void await() const {
+    while (number_ == 0 || (state() != 'S' && state() != 'D')) os::sleep_ns(100'000);
+  }
+  void join() { thread_.join(); }
+
+ private:
+  char state() const {
+    std::ifstream file("/proc/self/task/" + std::to_string(number_) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const auto name_ends = text.rfind(')');
+    return name_ends == std::string::npos || name_ends + 2 >= text.size() ? '?' : text[name_ends + 2];
+  }
+  std::atomic<int> number_ = 0;
+  std::thread thread_;
+};
 
 class Copying : public ::testing::Test {
  protected:
@@ -177,6 +222,33 @@ TEST_F(Copying, TakesWhatTheKernelWritesForTheProgramAsAnyWrite) {
   ASSERT_TRUE(complete(*copy));
   expect_exact();
   for (const int end : ends) ::close(end);
+}
+
+// The kernel hands out writes before it says what is dropped, until which nobody can be answered: more of them than are
+// kept.
+TEST_F(Copying, AnswersMoreThreadsThanItKeepsInMindWhileMemoryIsDropped) {
+  constexpr std::size_t kThreads = 300;
+  static_assert(kMemory / kThreads > 2 * kPage);
+  HeldAnswers held;
+  const test_support::InstalledHooks installed(held);
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  std::byte* const dropped = memory_ + kMemory - kBlock;
+  ASSERT_TRUE(copy->complete(kMemory / kBlock - 1));
+  std::vector<std::unique_ptr<Waiting>> all;
+  for (std::size_t thread = 0; thread < kThreads; ++thread)
+    all.push_back(std::make_unique<Waiting>([this, thread] { put(2 * thread * kPage, thread); }));
+  all.push_back(std::make_unique<Waiting>([dropped] { ::madvise(dropped, kBlock, MADV_DONTNEED); }));
+  for (const auto& one : all) one->await();
+  held.let_go();
+  for (const auto& one : all) one->join();
+  const auto completed = complete(*copy);
+  ASSERT_TRUE(completed) << completed.error().text();
+  copy->end();
+  expect_exact();
+  for (std::size_t thread = 0; thread < kThreads; ++thread)
+    EXPECT_EQ(std::memcmp(memory_ + 2 * thread * kPage, &thread, 8), 0) << thread;
 }
 
 // Where the kernel's writes do not wait, they fail: but not longer than they have to.

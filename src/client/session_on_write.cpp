@@ -79,7 +79,7 @@ base::Status Session::finish_capture() {
   (void)base::caught("checkpoint", [&]() -> base::Status {
     const CopyCounts counts = flight->counts();
     const auto beside = job_->engine().prefaulter().cpus();
-    choice_.met({counts.blocks, counts.waited_for, !beside.empty() && !(os::own_cpus() == beside)});
+    choice_.met({counts.blocks, counts.waits, !beside.empty() && !(os::own_cpus() == beside)});
     return {};
   });
   return outcome;

@@ -6,9 +6,9 @@ namespace perdure::plan {
 
 /// What the last capture on write of this rank met.
 struct CaptureMet {
-  std::uint64_t blocks = 0;      ///< that were protected; 0: none was, or nothing is known
-  std::uint64_t waited_for = 0;  ///< of these, that a thread had to wait for
-  bool idle_processor = false;   ///< the copier has one that the program does not use
+  std::uint64_t blocks = 0;     ///< that were protected; 0: none was, or nothing is known
+  std::uint64_t waits = 0;      ///< for one that was not copied yet
+  bool idle_processor = false;  ///< the copier has one that the program does not use
 };
 
 class CaptureChoice {

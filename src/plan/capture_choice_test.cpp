@@ -19,12 +19,12 @@ TEST(CaptureChoice, ProtectsWhileNothingIsKnown) {
   EXPECT_TRUE(choice.next());
 }
 
-TEST(CaptureChoice, GoesByHowManyBlocksWereWaitedForAndWhoHasTheProcessor) {
+TEST(CaptureChoice, GoesByHowOftenAThreadHadToWaitAndWhoHasTheProcessor) {
   for (const bool idle : {false, true})
-    for (std::uint64_t waited_for = 0; waited_for <= 100; ++waited_for) {
+    for (std::uint64_t waits = 0; waits <= 1000; ++waits) {
       CaptureChoice choice;
-      choice.met({100, waited_for, idle});
-      EXPECT_EQ(choice.next(), waited_for < (idle ? 50U : 25U)) << waited_for << (idle ? " idle" : "");
+      choice.met({16384, waits, idle});
+      EXPECT_EQ(choice.next(), waits < (idle ? 342U : 171U)) << waits << (idle ? " idle" : "");
     }
 }
 

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "damage.hpp"
 #include "refusing_new.hpp"
@@ -94,7 +97,7 @@ struct Life {
   std::size_t words = kWords;
   int launch = 0;
   std::vector<std::int64_t> versions;
-  bool closes = false;
+  bool closes = false, on_write = false;
 };
 
 int live(const Rank& rank, const std::string& options, const Life& life, Found& found) {
@@ -113,8 +116,15 @@ int live(const Rank& rank, const std::string& options, const Life& life, Found& 
   if (restored == PERDURE_OK && !state.right()) return 91;
   for (const std::int64_t version : life.versions) {
     state.advance(static_cast<std::uint64_t>(version));
-    found.acknowledged[place][static_cast<std::size_t>(version)] =
-        application.called("checkpoint", [&] { return perdure_checkpoint(handle, "app", version); }) == PERDURE_OK;
+    perdure_status captured =
+        application.called("checkpoint", [&] { return perdure_checkpoint(handle, "app", version); });
+    if (captured == PERDURE_OK && life.on_write) {  // all is written anew while it is captured
+      std::fill(state.words.begin(), state.words.end(), ~std::uint64_t{0});
+      captured =
+          application.called("wait", [&] { return perdure_wait(handle, "app", version, PERDURE_LEVEL_PROCESS, 1); });
+      state.advance(static_cast<std::uint64_t>(version));
+    }
+    found.acknowledged[place][static_cast<std::size_t>(version)] = captured == PERDURE_OK;
     for (const perdure_level level : {PERDURE_LEVEL_NODE, PERDURE_LEVEL_STORE})
       (void)application.called("wait", [&] { return perdure_wait(handle, "app", version, level, 1); });
   }
@@ -137,6 +147,10 @@ int live(const Rank& rank, const std::string& options, const Life& life, Found& 
 class RefusedMemory : public ::testing::TestWithParam<const char*> {
  protected:
   static bool is_small() { return std::string(GetParam()) == "small"; }
+  static bool is_on_write() { return std::string_view(GetParam()).ends_with(kOnWrite); }
+  void SetUp() override {
+    if (lacks_protection(GetParam())) GTEST_SKIP() << kNoProtection;
+  }
   static std::size_t words() { return is_small() ? kSmallWords : kWords; }
   static bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
   static std::uint64_t number(const char* variable, std::uint64_t otherwise) {
@@ -193,8 +207,8 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     directory_.emplace();
     SharedMemory<Found> found;
     const std::string more = ";engine.drain_timeout=2";
-    std::string wrong = lived({words(), 0, {1, 2}, false}, more, refusals, *found);
-    wrong += lived({words(), 1, {3}, true}, more, refusals, *found);
+    std::string wrong = lived({words(), 0, {1, 2}, false, is_on_write()}, more, refusals, *found);
+    wrong += lived({words(), 1, {3}, true, is_on_write()}, more, refusals, *found);
     for (std::size_t launch = 0; launch < kLaunches; ++launch)
       if ((found->restored[0][launch] == PERDURE_OK) != (found->restored[1][launch] == PERDURE_OK))
         wrong += "the restore of launch " + std::to_string(launch) + " does not end alike on all ranks\n";
@@ -225,7 +239,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
   }
   std::optional<TemporaryDirectory> directory_;
 };
-INSTANTIATE_TEST_SUITE_P(Modes, RefusedMemory, ::testing::Values("embedded", "daemon", "small"),
+INSTANTIATE_TEST_SUITE_P(Modes, RefusedMemory, ::testing::Values("embedded", "daemon", "small", "embedded_on_write"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(RefusedMemory, OnceAtEachPlaceIsAnErrorOrIsDoneWithout) {

@@ -34,6 +34,10 @@ std::vector<Loss> losses() {
   add("embedded", "reed-solomon", 4, 1, {0, 3}, true);
   add("daemon", "reed-solomon", 5, 1, {1, 2, 4}, true, ";redundancy.parities=3");
   add("embedded", "reed-solomon", 4, 1, {0, 1, 3}, false);
+  add("embedded_on_write", "xor", 4, 2, {1}, true);
+  add("daemon_on_write", "buddy", 4, 1, {0, 2}, true);
+  add("embedded_on_write", "reed-solomon", 4, 1, {0, 3}, true, ";redundancy.during_capture=always");
+  add("embedded_on_write", "xor", 4, 1, {1, 2}, false);
   return list;
 }
 

@@ -47,7 +47,7 @@ int whole_job(const Rank& rank, const std::string& options, double patience_s) {
   Calls calls;
   for (std::int64_t version : {1, 2}) {
     state.advance(static_cast<std::uint64_t>(version));
-    calls.note(handle, "checkpoint", perdure_checkpoint(handle, "app", version));
+    calls.note(handle, "checkpoint", state.capture(handle, version));
     calls.note(handle, "level node", perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, patience_s));
     calls.note(handle, "level store", perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, patience_s));
   }
@@ -106,6 +106,9 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
   /// all of them in both modes.
   static bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
   static bool daemon() { return std::string(GetParam()) == "daemon"; }
+  void SetUp() override {
+    if (lacks_protection(GetParam())) GTEST_SKIP() << kNoProtection;
+  }
   static std::vector<int> places() {
     std::vector<int> places;
     for (int number = daemon() && !campaign() ? 2 : 1; number <= unless_sanitized(45, 8); number += campaign() ? 1 : 2)
@@ -115,6 +118,24 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Modes, ThreadFaults, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
+
+// What is begun for a capture on write belongs to the application, whoever has the engine.
+class ThreadFaultsOnWrite : public ThreadFaults {};
+INSTANTIATE_TEST_SUITE_P(OnWrite, ThreadFaultsOnWrite, ::testing::Values("embedded_on_write"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(ThreadFaultsOnWrite, AThreadOfACaptureThatIsRefusedIsDoneWithout) {
+  for (const char* name : {"capture", "copy on write"})
+    for (const char* when : {"1:1", "2:1", "1:99"})
+      EXPECT_TRUE(job_under("thread:" + std::string(name) + ":EAGAIN:" + when)) << name << " " << when;
+}
+
+TEST_P(ThreadFaultsOnWrite, ABodyThatGetsNoMemoryFailsItsCaptureOrBeginsAgain) {
+  for (const char* when : {"1:1", "2:1", "1:2"}) {
+    EXPECT_FALSE(job_under("thread_body:capture:ENOMEM:" + std::string(when))) << when;
+    EXPECT_TRUE(job_under("thread_body:copy on write:ENOMEM:" + std::string(when))) << when;
+  }
+}
 
 // One after the other, until there is no such thread any more.
 TEST_P(ThreadFaults, AThreadThatIsRefusedIsAnErrorOrIsDoneWithout) {
