@@ -239,10 +239,10 @@ base::Status GroupMembership::replicate_again(const segment::VersionId& id) {
 // True when the version is at level node on all nodes. All ranks of a node ask: each may be the one that finds out that
 // the engine died.
 base::Result<bool> GroupMembership::wait_node_level(const std::optional<segment::VersionId>& held,
-                                                    std::uint64_t timeout_ns) {
+                                                    std::uint64_t timeout_ns, base::Status found) {
   bool here = false;
-  base::Status outcome;
-  if (held) {
+  base::Status outcome = std::move(found);
+  if (outcome && held) {
     const auto reply = base::caught("level node", [&] {
       return job_.engine().channel().call(ipc::WaitNodeLevel{*held, timeout_ns});
     });

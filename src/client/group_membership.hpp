@@ -34,8 +34,10 @@ class GroupMembership {
   void note_node_levels(const segment::VersionId& id, std::uint64_t bits);
   /// All engines promised it, and this node's still does.
   bool at_node_level(const segment::VersionId& id);
-  /// [collective] True when it is at level `node` on all nodes. `held`: the version, where this rank's node has it.
-  base::Result<bool> wait_node_level(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns);
+  /// [collective] True when it is at level `node` on all nodes. `held`: the version, where this rank's node has it;
+  /// `found`: whether that could be found out, which the ranks agree on, too.
+  base::Result<bool> wait_node_level(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns,
+                                     base::Status found = {});
   /// With other engines the groups are new, and what was under way in the old ones was given up: begins again.
   void replicate_unfinished();
   /// [collective] This version was restored, and the application goes on from it.

@@ -27,6 +27,12 @@ void KnownVersions::went_on_from(const segment::VersionId& id) {
   Versions& versions = meant_[id.name];
   versions[id.version] = id.attempt.created_ns;
   if (versions.size() > kMostMeant) versions.erase(versions.begin());
+  last_[id.name] = id;
+}
+
+std::optional<segment::VersionId> KnownVersions::last(const std::string& name, std::uint64_t version) const {
+  const auto known = last_.find(name);
+  return known != last_.end() && known->second.version == version ? std::optional(known->second) : std::nullopt;
 }
 
 std::uint64_t KnownVersions::meant(const std::string& name, std::uint64_t version) const {

@@ -1,6 +1,7 @@
 #pragma once
 // What a rank knows of the versions that exist, so that none is written twice and newer attempts count as newer.
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -42,6 +43,8 @@ class KnownVersions {
   void went_on_from(const segment::VersionId& id);
   /// When the attempt that is meant by the number began; 0: none in particular.
   std::uint64_t meant(const std::string& name, std::uint64_t version) const;
+  /// That attempt, if it is the last of its name that the program went on from.
+  std::optional<segment::VersionId> last(const std::string& name, std::uint64_t version) const;
   /// Of which this rank saw or wrote any attempt, or went on from one.
   std::set<std::string> names() const;
   /// A version of this name was written or restored in this launch.
@@ -61,6 +64,7 @@ class KnownVersions {
   std::map<std::string, Version> left_after_;            // what the program went on from, by name
   std::map<std::string, std::uint64_t> newest_attempt_;  // the latest time of any attempt that is known, by name
   std::map<std::string, Versions> meant_;                // by name
+  std::map<std::string, segment::VersionId> last_;       // of these, by name
   std::map<std::string, Versions> whole_in_tiers_;       // when the engines were attached, by name
 };
 

@@ -158,12 +158,14 @@ base::Status wait_together(Job& job, const std::string& name, std::uint64_t numb
                            std::uint64_t timeout_ns) {
   if (level == PERDURE_LEVEL_NODE && job.group().joined()) {
     const std::uint64_t begun = os::monotonic_ns();
-    std::optional<segment::VersionId> held;
-    PERDURE_CHECK(agree_after(job.comm(), "wait", [&]() -> base::Status {
+    // Of the attempt that the program went on from last the engine need not be asked first whether it has it.
+    std::optional<segment::VersionId> held = job.known().last(name, number);
+    const base::Status found = base::caught("wait", [&]() -> base::Status {
+      if (held) return {};
       PERDURE_TRY(held, held_id(job, name, number));
       return {};
-    }));
-    PERDURE_TRY(const bool everywhere, job.group().wait_node_level(held, timeout_ns));
+    });
+    PERDURE_TRY(const bool everywhere, job.group().wait_node_level(held, timeout_ns, found));
     if (everywhere) return {};
     const std::uint64_t passed = os::monotonic_ns() - begun;
     if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;

@@ -15,12 +15,14 @@ void CallTable::restart_timer(Call& call, std::uint64_t now_ns) const {
   call.next_ns = now_ns + call.pause_ns;
 }
 
-std::shared_ptr<Call> CallTable::begin(Bytes request, std::uint64_t now_ns, Outbox& out) {
+std::shared_ptr<Call> CallTable::begin(Bytes request, std::uint64_t now_ns, Outbox& out,
+                                       std::unique_ptr<CallEnd> end_of_call) {
   std::uint16_t slot = 0;
   while (calls_.contains(slot)) ++slot;  // the lowest: few slots keep replies at the other side
   if (slot >= sequences_.size()) sequences_.resize(slot + 1U);
   bytes_ += request.size();
   auto call = std::make_shared<Call>(CallId{slot, ++sequences_[slot]}, std::move(request), limits_.fragment_bytes);
+  call->end_of_call = std::move(end_of_call);
   calls_[slot] = call;
   restart_timer(*call, now_ns);
   for (const std::uint32_t index : call->request.take_new())
@@ -44,10 +46,16 @@ std::shared_ptr<Call> CallTable::find(CallId id) const {
 }
 
 void CallTable::finish(const std::shared_ptr<Call>& call, base::Result<Bytes> outcome) {
-  call->outcome = std::move(outcome);
-  call->done = true;
   remove(*call);
+  call->done = true;
+  if (call->end_of_call) return tell(*call, std::move(outcome));
+  call->outcome = std::move(outcome);
   call->changed.notify_all();
+}
+
+void CallTable::tell(Call& call, base::Result<Bytes> outcome) {
+  call.end_of_call->outcome = std::move(outcome);
+  ended_.add(std::move(call.end_of_call));
 }
 
 void CallTable::on_ack(const Ack& ack, std::uint64_t now_ns, Outbox& out) {
@@ -98,6 +106,14 @@ std::uint64_t CallTable::tick(std::uint64_t now_ns, Outbox& out, std::uint64_t& 
       call->next_ns = now_ns + call->pause_ns;
     }
     next = std::min(next, call->next_ns);
+    if (call->end_of_call == nullptr) continue;
+    if (call->end_of_call->deadline_ns <= now_ns) {
+      call->abandoned = true;
+      tell(*call, base::fail(PERDURE_TIMEOUT, "network", "it did not answer in time",
+                             "allow more time, or see what that engine does", true));
+    } else {
+      next = std::min(next, call->end_of_call->deadline_ns);
+    }
   }
   return next;
 }

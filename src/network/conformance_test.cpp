@@ -1,10 +1,12 @@
 // What an endpoint must do over every wire. A new wire is enrolled with one line at the end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <thread>
 
+#include "base/guarded.hpp"
 #include "network/network_testing.hpp"
 #include "os/file.hpp"
 #include "os/memory_map.hpp"
@@ -247,6 +249,136 @@ TEST_P(NetworkConformance, ClosingEndsCallsThatAreUnderWay) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, PERDURE_CLOSED);
   leave.set_value();
+}
+
+/// How calls ended that nobody waits for.
+class Told {
+ public:
+  auto then() {
+    return [this](base::Result<Bytes> outcome) {
+      const auto told = told_.lock();
+      told->threads.push_back(std::this_thread::get_id());
+      told->outcomes.push_back(std::move(outcome));
+      changed_.notify_all();
+    };
+  }
+  std::vector<base::Result<Bytes>> wait(std::size_t count) {
+    auto told = told_.lock();
+    told.wait_for(changed_, std::chrono::nanoseconds(kPatience), [&] { return told->outcomes.size() >= count; });
+    return told->outcomes;
+  }
+  bool by_this_thread() {
+    const auto told = told_.lock();
+    return std::count(told->threads.begin(), told->threads.end(), std::this_thread::get_id()) > 0;
+  }
+
+ private:
+  struct State {
+    std::vector<base::Result<Bytes>> outcomes;
+    std::vector<std::thread::id> threads;
+  };
+  base::Guarded<State> told_;
+  std::condition_variable changed_;
+};
+
+TEST_P(NetworkConformance, WhoDoesNotWaitForAnAnswerIsToldIt) {
+  auto server = open();
+  Told told;
+  auto client = open();
+  const PeerId peer = connected(*client, *server);
+  for (const std::size_t size : {1, 300'000})
+    ASSERT_TRUE(client->begin_call(peer, sample_bytes(size, size), kPatience, told.then()));
+  const auto outcomes = told.wait(2);
+  ASSERT_EQ(outcomes.size(), 2U);
+  for (const auto& outcome : outcomes) {
+    ASSERT_TRUE(outcome) << outcome.error().text();
+    const Bytes request = sample_bytes(outcome->size(), outcome->size());
+    EXPECT_EQ(*outcome, Bytes(request.rbegin(), request.rend()));
+  }
+  EXPECT_FALSE(told.by_this_thread());
+}
+
+TEST_P(NetworkConformance, WhoDoesNotWaitIsToldOnceThatThereIsNoAnswerInTime) {
+  std::promise<void> leave;
+  auto server = open({[&, left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
+                        left.wait();
+                        return Bytes{};
+                      },
+                      {}});
+  Told told;
+  auto client = open();
+  const PeerId peer = connected(*client, *server);
+  ASSERT_TRUE(client->begin_call(peer, {}, 1'000'000, told.then()));
+  const auto first = told.wait(1);
+  ASSERT_EQ(first.size(), 1U);
+  ASSERT_FALSE(first[0]);
+  EXPECT_EQ(first[0].error().code, PERDURE_TIMEOUT);
+  leave.set_value();
+  ASSERT_TRUE(client->call(peer, {}, kPatience)) << "behind the answer that came too late";
+  EXPECT_EQ(told.wait(1).size(), 1U);
+}
+
+TEST_P(NetworkConformance, WhoDoesNotWaitIsToldByAnotherThreadThatThePeerWasLost) {
+  std::promise<void> leave;
+  auto server = open({[&, left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
+                        left.wait();
+                        return Bytes{};
+                      },
+                      {}});
+  Told told;
+  auto client = open();
+  const PeerId peer = connected(*client, *server);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(client->begin_call(peer, {}, kPatience, told.then()));
+  client->disconnect(peer);
+  const auto outcomes = told.wait(3);
+  ASSERT_EQ(outcomes.size(), 3U);
+  for (const auto& outcome : outcomes) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, PERDURE_CLOSED);
+  }
+  EXPECT_FALSE(told.by_this_thread()) << "it may have what is needed there";
+  EXPECT_FALSE(client->begin_call(peer, {}, kPatience, told.then()));
+  leave.set_value();
+}
+
+TEST_P(NetworkConformance, MoreCallsThanMayBeUnderWayAreRefusedInsteadOfWaitedFor) {
+  options.window_calls = 2;
+  std::promise<void> leave;
+  auto server = open({[&, left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
+                        left.wait();
+                        return Bytes{};
+                      },
+                      {}});
+  Told told;
+  auto client = open();
+  const PeerId peer = connected(*client, *server);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(client->begin_call(peer, {}, kPatience, told.then()));
+  const auto refused = client->begin_call(peer, {}, kPatience, told.then());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_BUSY);
+  leave.set_value();
+  EXPECT_EQ(told.wait(2).size(), 2U);
+}
+
+TEST_P(NetworkConformance, ABriefRequestIsServedWhileAllServiceThreadsAreBusy) {
+  options.service_threads = 1;
+  std::promise<void> leave;
+  Handlers handlers{[&, left = leave.get_future().share()](PeerId, ConstByteSpan request) -> base::Result<Bytes> {
+                      if (request.size() != 1) left.wait();
+                      return Bytes(request.begin(), request.end());
+                    },
+                    {}};
+  handlers.is_brief = [](ConstByteSpan request) { return request.size() == 1; };
+  auto server = open(handlers);
+  Told told;
+  auto client = open();
+  const PeerId peer = connected(*client, *server);
+  ASSERT_TRUE(client->begin_call(peer, text_bytes("long"), kPatience, told.then()));
+  const auto brief = client->call(peer, text_bytes("b"), kPatience / 6);
+  leave.set_value();
+  ASSERT_TRUE(brief) << brief.error().text();
+  EXPECT_EQ(*brief, text_bytes("b"));
+  EXPECT_EQ(told.wait(1).size(), 1U);
 }
 
 TEST_P(NetworkConformance, APeerThatEndsIsLostAtOnceAndNamed) {

@@ -1,4 +1,5 @@
 // Requests: asking, and being asked.
+#include <algorithm>
 #include <chrono>
 
 #include "network/endpoint_core.hpp"
@@ -14,12 +15,41 @@ tl::unexpected<base::Error> no_answer(const Peer& peer, const char* cause) {
 
 }  // namespace
 
+base::Status EndpointCore::check_request(ConstByteSpan request) const {
+  if (request.size() <= options_.max_message_bytes) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, "request",
+                    "it is longer than " + base::format_bytes(options_.max_message_bytes),
+                    "expose long data and let the peer read it");
+}
+
+base::Status EndpointCore::begin_call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns,
+                                      std::function<void(base::Result<Bytes>)> then) {
+  const Visit visit(visits_);
+  PERDURE_CHECK(check_request(request));
+  PERDURE_TRY(const PeerPointer peer, find(id));
+  const std::uint64_t now = os::monotonic_ns();
+  auto end_of_call = std::make_unique<CallEnd>(CallEnd{std::move(then), now + timeout_ns});
+  {
+    Outbox out;
+    const std::lock_guard lock(peer->mutex);
+    if (peer->lost) return base::fail(*peer->lost);
+    if (!peer->calls.has_room(request.size()))
+      return base::fail(PERDURE_BUSY, peer->name, "earlier requests are not answered yet", {}, true);
+    (void)peer->calls.begin(Bytes(request.begin(), request.end()), now, out, std::move(end_of_call));
+    send_all(*peer, out);
+  }
+  clock_.arm(now + std::min(options_.retry_ns, timeout_ns));
+  return {};
+}
+
+// What it throws nobody could mend.
+void EndpointCore::tell(CallEnds ended) {
+  while (const auto one = ended.pop()) base::attempt([&one] { one->then(std::move(one->outcome)); });
+}
+
 base::Result<Bytes> EndpointCore::call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns) {
   const Visit visit(visits_);
-  if (request.size() > options_.max_message_bytes)
-    return base::fail(PERDURE_INVALID_ARGUMENT, "request",
-                      "it is longer than " + base::format_bytes(options_.max_message_bytes),
-                      "expose long data and let the peer read it");
+  PERDURE_CHECK(check_request(request));
   PERDURE_TRY(const PeerPointer peer, find(id));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(timeout_ns);
   std::unique_lock lock(peer->mutex);

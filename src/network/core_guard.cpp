@@ -11,12 +11,18 @@ constexpr unsigned kStrikes = 4;  // a connection may break once; a process that
 
 }  // namespace
 
+CallEnds EndpointCore::take_lost_calls() {
+  const auto calls = for_clock_.lost_calls.lock();
+  return calls->take();
+}
+
 std::uint64_t EndpointCore::tick(std::uint64_t now_ns) {
   std::uint64_t next = Clock::kNever;
   {
     const std::lock_guard lock(mutex_);
     next = handshakes_.tick(now_ns);
   }
+  CallEnds ended = take_lost_calls();
   const std::vector<PeerPointer> all = peers();
   for (const PeerPointer& peer : all) {
     Outbox out;
@@ -26,14 +32,16 @@ std::uint64_t EndpointCore::tick(std::uint64_t now_ns) {
     next = std::min(next, peer->calls.tick(now_ns, out, repeated));
     peer->counters.retransmissions += repeated;
     send_all(*peer, out);
+    ended.add(peer->calls.take_ended());
   }
+  tell(std::move(ended));
   for (const PeerPointer& peer : all) next = std::min(next, suspect(peer, now_ns));
   if (options_.guard_interval_ns == 0 || all.empty()) return next;
-  if (now_ns >= next_guard_ns_) {
-    next_guard_ns_ = now_ns + options_.guard_interval_ns;
+  if (now_ns >= for_clock_.next_guard_ns) {
+    for_clock_.next_guard_ns = now_ns + options_.guard_interval_ns;
     for (const PeerPointer& peer : all) guard(peer);
   }
-  return std::min(next, next_guard_ns_);
+  return std::min(next, for_clock_.next_guard_ns);
 }
 
 /// Counts intervals instead of time: whoever was stopped himself has not been listening meanwhile.

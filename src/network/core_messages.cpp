@@ -61,6 +61,7 @@ void EndpointCore::receive(const PeerPointer& peer, const Body& body) {
 void EndpointCore::receive_fragment(const PeerPointer& peer, const Fragment& fragment) {
   Outbox out;
   std::optional<Bytes> request;
+  CallEnds ended;
   {
     const std::lock_guard lock(peer->mutex);
     if (peer->lost) return;
@@ -70,9 +71,14 @@ void EndpointCore::receive_fragment(const PeerPointer& peer, const Fragment& fra
     else
       request = peer->served.on_request(fragment, out);
     send_all(*peer, out);
+    ended.add(peer->calls.take_ended());
     if (peer->calls.under_way() < under_way) peer->room.notify_all();
   }
-  if (request) pool_.post([this, peer, id = fragment.call, whole = std::move(*request)] { serve(peer, id, whole); });
+  tell(std::move(ended));
+  if (!request) return;
+  const bool brief = fragment.total <= fragment.fragment_bytes && handlers_.is_brief && handlers_.is_brief(*request);
+  if (brief) return serve(peer, fragment.call, *request);
+  pool_.post([this, peer, id = fragment.call, whole = std::move(*request)] { serve(peer, id, whole); });
 }
 
 void EndpointCore::on_transfer(std::uint64_t token, base::Status status) {

@@ -50,10 +50,12 @@ base::Status EndpointCore::introduce(ConstByteSpan address, std::uint64_t within
   return {};
 }
 
-bool EndpointCore::is_connected(ConstByteSpan address) const {
+std::optional<PeerId> EndpointCore::peer_at(ConstByteSpan address) const {
   const auto remote = decode_address(address);
+  if (!remote) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  return remote && peers_.of_incarnation(remote->incarnation) != nullptr;
+  const auto peer = peers_.of_incarnation(remote->incarnation);
+  return peer == nullptr ? std::nullopt : std::optional(peer->id);
 }
 
 // Whoever leaves a group must not fail at it for want of memory, which only the error's texts take.
@@ -131,13 +133,23 @@ void EndpointCore::lose(const PeerPointer& peer, const base::Error& why, bool te
 }
 
 // The peer is out of the table, so that nobody finishes this another time: each part is done whatever the others find.
+// Who loses a peer may have locks that those need who are told of its calls: the clock's thread tells them.
 void EndpointCore::finish_loss(const PeerPointer& peer, const base::Error& why, bool tell) noexcept {
+  CallEnds ended;
   {
     const std::lock_guard lock(peer->mutex);
     peer->lost = base::copy_or_code(why);
     peer->calls.fail_all(why);
+    ended.add(peer->calls.take_ended());
     // A peer that was only cut off in one direction need not wait for its guard.
     base::attempt([&] { send(*peer, Goodbye{}); });
+  }
+  if (!ended.empty()) {
+    {
+      const auto calls = for_clock_.lost_calls.lock();
+      calls->add(std::move(ended));
+    }
+    clock_.arm(0);
   }
   peer->room.notify_all();
   base::attempt([&] { wire_->forget(peer->session.wire); });

@@ -41,7 +41,9 @@ base::Status Endpoint::introduce(ConstByteSpan address, std::uint64_t within_ns)
   return core_->introduce(address, within_ns);
 }
 
-bool Endpoint::is_connected(ConstByteSpan address) const { return core_->is_connected(address); }
+bool Endpoint::is_connected(ConstByteSpan address) const { return peer_at(address).has_value(); }
+
+std::optional<PeerId> Endpoint::peer_at(ConstByteSpan address) const { return core_->peer_at(address); }
 
 void Endpoint::disconnect(PeerId peer) noexcept { core_->disconnect(peer); }
 
@@ -52,6 +54,11 @@ base::Result<std::string> Endpoint::name_of(PeerId peer) const {
 
 base::Result<Bytes> Endpoint::call(PeerId peer, ConstByteSpan request, std::uint64_t timeout_ns) {
   return core_->call(peer, request, timeout_ns);
+}
+
+base::Status Endpoint::begin_call(PeerId peer, ConstByteSpan request, std::uint64_t timeout_ns,
+                                  std::function<void(base::Result<Bytes>)> then) {
+  return core_->begin_call(peer, request, timeout_ns, std::move(then));
 }
 
 base::Result<RemoteMemory> Endpoint::expose(ByteSpan memory, Access access, const std::optional<FileHint>& file) {

@@ -27,12 +27,15 @@ struct EndpointOptions {
 
 using PeerId = std::uint64_t;  ///< of one session; a peer that comes back has another one
 
-/// Called by service threads, several at once, and for one peer in any order. A handler that calls other peers occupies
-/// its thread meanwhile; none may destroy the endpoint.
+/// Called by service threads, several at once, and for one peer in any order; for brief requests by the thread that
+/// receives. A handler that calls other peers occupies its thread meanwhile; none may destroy the endpoint.
 struct Handlers {
   std::function<base::Result<Bytes>(PeerId, ConstByteSpan request)> serve;
   /// Once for every peer that was connected, unless this end closes. Its calls have failed by then.
   std::function<void(PeerId, const base::Error&)> on_lost;
+  /// Whether serve() needs so little time for it, and waits for so little, that it is called by the thread that
+  /// receives: two threads need not be woken then. Asked of requests of one wire message. Empty: of none.
+  std::function<bool(ConstByteSpan request)> is_brief = {};
 };
 
 struct PeerStatistics {
@@ -81,13 +84,19 @@ class Endpoint {
   /// and before they are needed. Given up after `within_ns`. Nothing to do for a peer that is connected, or this
   /// engine.
   base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
-  bool is_connected(ConstByteSpan address) const;  ///< a session with that very engine stands
-  void disconnect(PeerId peer) noexcept;           ///< its calls fail; on_lost is not called; needs no memory
+  bool is_connected(ConstByteSpan address) const;              ///< a session with that very engine stands
+  std::optional<PeerId> peer_at(ConstByteSpan address) const;  ///< if it is connected
+  void disconnect(PeerId peer) noexcept;  ///< its calls fail; on_lost is not called; needs no memory
   base::Result<std::string> name_of(PeerId peer) const;
 
   /// The answer of the peer's handler, which runs at most once. PERDURE_PEER_FAILED: the peer was lost,
   /// PERDURE_TIMEOUT: no answer yet; in both cases the handler may have run.
   base::Result<Bytes> call(PeerId peer, ConstByteSpan request, std::uint64_t timeout_ns);
+  /// The same without waiting. An error: it was not sent, with PERDURE_BUSY because too many are under way. Else a
+  /// thread of this endpoint, which is not to be kept, gives then() the outcome, once, unless the endpoint goes before.
+  /// Never from inside this call: the caller may hold what then() needs.
+  base::Status begin_call(PeerId peer, ConstByteSpan request, std::uint64_t timeout_ns,
+                          std::function<void(base::Result<Bytes>)> then);
 
   /// Lets connected peers read (and write) this memory. It has to stay mapped until this endpoint is gone, or for a
   /// while after withdraw(): what was begun is not called back.

@@ -3,10 +3,11 @@
 // thread repeats what was not answered and guards.
 //
 // Locks: `mutex_` (who is known), each peer's (calls, transfers), and those inside `transfers_`, `visits_`,
-// `received_`. Nobody holds one and takes another of these; all may be held when the wire or the clock is called.
-// Handlers run without any.
+// `received_`, `for_clock_`. Nobody holds one and takes another of these; all may be held when the wire or the clock
+// is called. Handlers run without any, and so is told how calls ended that nobody waits for.
 #include <deque>
 
+#include "base/guarded.hpp"
 #include "network/clock.hpp"
 #include "network/peer_table.hpp"
 #include "network/received.hpp"
@@ -25,10 +26,12 @@ class EndpointCore : private WireEvents {
   Bytes address() const { return encode(self_); }
   base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
   base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
-  bool is_connected(ConstByteSpan address) const;
+  std::optional<PeerId> peer_at(ConstByteSpan address) const;
   void disconnect(PeerId id) noexcept;
   base::Result<PeerPointer> find(PeerId id) const;
   base::Result<Bytes> call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns);
+  base::Status begin_call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns,
+                          std::function<void(base::Result<Bytes>)> then);
   base::Result<RemoteMemory> expose(ByteSpan memory, Access access, const std::optional<FileHint>& file);
   void withdraw(const RemoteMemory& memory);
   base::Status read_many(PeerId id, std::span<const ReadPiece> pieces, std::uint64_t timeout_ns);
@@ -74,7 +77,10 @@ class EndpointCore : private WireEvents {
   // sending: with the peer's lock, unless the body points nowhere
   void send(Peer& peer, const Body& body);
   void send_all(Peer& peer, const Outbox& out);
+  base::Status check_request(ConstByteSpan request) const;
   void serve(const PeerPointer& peer, CallId id, const Bytes& request);
+  CallEnds take_lost_calls();
+  static void tell(CallEnds ended);
 
   // reads and writes
   void split(Part whole, std::deque<Part>& parts) const;
@@ -99,7 +105,11 @@ class EndpointCore : private WireEvents {
   Visits visits_;
   TransferTable transfers_;
   Received received_;
-  std::uint64_t next_guard_ns_ = 0;  // the clock's
+  struct ForClock {
+    std::uint64_t next_guard_ns = 0;     // its own
+    base::Guarded<CallEnds> lost_calls;  // of peers that were lost; its thread tells
+  };
+  ForClock for_clock_;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable connections_changed_;

@@ -126,9 +126,9 @@ base::Status Engine::make_group(Parts& parts, const config::Config& config) {
   if (!protects) options.replicator.threads = 0;
   if (protects) options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
   p->group = std::make_unique<NodeGroup>(*p->ledger, p->reports, std::move(options), [p] {
+    p->wake();  // first: what waits for level node is answered before the flush takes the processors
     if (p->pipeline) p->pipeline->look();
     if (p->flusher) p->flusher->notify();  // which lets level node go first
-    p->wake();
   });
   PERDURE_CHECK(p->group->started());
   if (!protects) return {};

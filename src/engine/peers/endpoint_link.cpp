@@ -54,6 +54,22 @@ base::Status EndpointLink::send(unsigned position, base::ConstByteSpan message) 
   return {};
 }
 
+bool EndpointLink::begin_send(unsigned position, base::ConstByteSpan message, std::function<void(base::Status)> told) {
+  if (closed_ || position >= addresses_.size()) return false;
+  const auto to = network_->endpoint->peer_at(addresses_[position]);
+  if (!to) return false;
+  {
+    std::lock_guard guard(mutex_);
+    if (closed_) return false;
+    known_.insert(*to);
+  }
+  const auto then = [told = std::move(told)](const base::Result<network::Bytes>& answer) {
+    told(answer ? base::Status() : base::Status(base::fail(answer.error())));
+  };
+  return network_->endpoint->begin_call(*to, encode(PeerRequest(ToReplicator{message})), options_.timeout_ns, then)
+      .has_value();
+}
+
 base::Result<ExportAnswer> EndpointLink::ask(unsigned position, const ExportQuestion& question) {
   PERDURE_TRY(const auto to, peer(position));
   PERDURE_TRY(const auto answer, network_->endpoint->call(to, encode(PeerRequest(question)), options_.timeout_ns));

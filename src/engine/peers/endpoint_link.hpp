@@ -38,6 +38,7 @@ class EndpointLink final : public PieceLink {
   void introduce(unsigned first = 0) const;
   void close() noexcept override;
   base::Status send(unsigned position, base::ConstByteSpan message) override;
+  bool begin_send(unsigned position, base::ConstByteSpan message, std::function<void(base::Status)> told) override;
   base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }
   std::optional<BlockView> view(unsigned position, const BlockPlace& place, std::uint64_t bytes) override;
   base::Status read(unsigned position, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override;

@@ -42,6 +42,7 @@ class Links : public GroupFixtureBase {
         PERDURE_CHECK(nodes_[p]->replicator().receive(std::get<ToReplicator>(message).message));
         return network::Bytes();
       };
+      if (p % 2 == 0) handlers.is_brief = is_brief;
       auto& mine = networks_.emplace_back(std::make_shared<PeerNetwork>());
       mine->endpoint = network::open_endpoint(wire(), options, std::move(handlers));
       mine->slots = std::make_unique<SlotExposure>(*mine->endpoint);

@@ -116,6 +116,7 @@ base::Result<std::shared_ptr<PeerNetwork>> NodeGroup::open_peer_network(const ne
     if (inside->closing()) return base::fail(PERDURE_CLOSED, "a peer", "this node's engine ends");
     return serve(*open, from, request);
   };
+  handlers.is_brief = is_brief;
   handlers.on_lost = [this, inside = inside_, open = network.get()](network::PeerId peer, const base::Error& error) {
     const network::Visits::Visit visit(*inside);
     if (inside->closing()) return;

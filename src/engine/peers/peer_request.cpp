@@ -10,6 +10,11 @@ base::Result<PeerRequest> decode_peer_request(base::ConstByteSpan bytes) {
   return base::decode_fields<PeerRequest>(bytes, "message of a peer");
 }
 
+bool is_brief(base::ConstByteSpan request) {
+  const auto decoded = decode_peer_request(request);
+  return decoded && std::holds_alternative<ToReplicator>(*decoded);
+}
+
 network::Bytes encode(const ExportAnswer& answer) { return base::encode_fields(answer); }
 
 base::Result<ExportAnswer> decode_export_answer(base::ConstByteSpan bytes) {

@@ -16,6 +16,8 @@ struct ToReplicator {
 using PeerRequest = std::variant<ToReplicator, ExportQuestion, ExportEnd>;
 
 network::Bytes encode(const PeerRequest& request);
+/// It is for the replicator, which waits for nobody.
+bool is_brief(base::ConstByteSpan request);
 /// PERDURE_CORRUPT unless the bytes, which have to outlive the request, are exactly one.
 base::Result<PeerRequest> decode_peer_request(base::ConstByteSpan bytes);
 

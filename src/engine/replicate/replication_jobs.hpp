@@ -30,8 +30,7 @@ class ReplicationJobs {
   std::optional<Job> next(For who) {
     for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
       const Kind kind = it->first.kind;
-      const bool of_server = kind == Kind::order || kind == Kind::drop;
-      if (who != For::all && of_server != (who == For::server)) continue;
+      if (who != For::all && is_for_server(kind) != (who == For::server)) continue;
       if ((kind == Kind::order && drops_ > 0) || (kind == Kind::drop && dropping_)) continue;
       dropping_ = dropping_ || kind == Kind::drop;
       Job job{kind, std::move(it->second)};
@@ -45,9 +44,18 @@ class ReplicationJobs {
     dropping_ = false;
     --drops_;
   }
+  /// So many are there for these to do, be it later.
+  std::size_t waiting(For who) const {
+    if (who == For::all) return waiting_.size();
+    std::size_t count = 0;
+    for (const auto& [rank, run] : waiting_)
+      if (is_for_server(rank.kind) == (who == For::server)) ++count;
+    return count;
+  }
   std::size_t drops() const { return drops_; }  ///< that wait or are under way
 
  private:
+  static bool is_for_server(Kind kind) { return kind == Kind::order || kind == Kind::drop; }
   struct Rank {
     segment::Attempt attempt;
     Kind kind = Kind::work;

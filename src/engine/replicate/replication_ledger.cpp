@@ -104,6 +104,15 @@ void ReplicationLedger::count_superseded() {
   ++state->counters().replications_superseded;
 }
 
+bool ReplicationLedger::captures_less(const segment::VersionId& id, std::uint64_t bytes) const {
+  const auto state = ledger_.lock();
+  const OpenCapture* capture = state->captures.find(id);
+  if (capture == nullptr) return false;
+  std::uint64_t captured = 0;
+  for (const auto& [rank, piece] : capture->pieces) captured += piece.capture_bytes();
+  return captured < bytes;
+}
+
 ReplicationLedger::Capture ReplicationLedger::observe_capture(const segment::VersionId& id, std::size_t& seen) const {
   Capture observed;
   const auto state = ledger_.lock();

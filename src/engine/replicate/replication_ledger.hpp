@@ -46,6 +46,8 @@ class ReplicationLedger {
   void count_superseded();
   void report(const std::string& text) { reports_.add(text); }
 
+  /// It is being captured here, and its pieces that are known have fewer bytes.
+  bool captures_less(const segment::VersionId& id, std::uint64_t bytes) const;
   struct Capture {
     bool over = false;  ///< it ended without a commit
     std::uint32_t ranks = 0;

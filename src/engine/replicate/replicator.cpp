@@ -8,6 +8,7 @@ namespace perdure::engine {
 
 Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed)
     : ledger_(ledger, reports), options_(std::move(options)), changed_(std::move(changed)), publisher_(ledger_) {
+  sending_.door->replicator = this;
   for (unsigned i = 0; i < options_.threads; ++i) {
     if (const auto begun = start_thread(threads_.all, ReplicationJobs::For::all_else); !begun) threads_.started = begun;
   }
@@ -21,7 +22,12 @@ void Replicator::stop() {
     stopping_ = true;
     left = leave_group();
   }
-  wake_.notify_all();
+  threads_.wake.notify_all();
+  threads_.wake_server.notify_all();
+  {
+    std::lock_guard guard(sending_.door->mutex);  // whoever brings an answer has left it
+    sending_.door->replicator = nullptr;
+  }
   threads_.all.join();
   threads_.of_server.join();
 }
@@ -92,7 +98,8 @@ Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& i
   if (auto known = find(id)) return known;
   const Membership& in = *group_;
   const ReplicationOptions options{options_.threads, options_.retry_ns, options_.first_ns};
-  auto entry = std::make_shared<Entry>(Replication(id, in.group, in.position, ranks, options), group_);
+  auto entry =
+      std::make_shared<Entry>(Replication(id, in.group, in.position, ranks, options), group_, ++sending_.entries);
   versions_[id.version].by_epoch[id.epoch] = entry;
   return entry;
 }
@@ -138,16 +145,13 @@ std::size_t Replicator::under_way() const {
 // ---- what the engine says
 
 void Replicator::committed(const segment::VersionId& id) {
-  {
-    std::lock_guard guard(mutex_);
-    if (!group_) return;
-    const auto ranks = ledger_.ranks_of(id);
-    const catalog::RedundancyId redundancy{id, group_->epoch};
-    if (!ranks || known_before(redundancy) == KnownBefore::reached) return;
-    past_.forget(id);
-    (void)step(find_or_make(redundancy, *ranks), event::Committed{});
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  if (!group_) return;
+  const auto ranks = ledger_.ranks_of(id);
+  const catalog::RedundancyId redundancy{id, group_->epoch};
+  if (!ranks || known_before(redundancy) == KnownBefore::reached) return;
+  past_.forget(id);
+  (void)step(find_or_make(redundancy, *ranks), event::Committed{});
 }
 
 // What was reached, and is not whole any more, its group will not speak of again in this launch. A node that has
@@ -166,55 +170,42 @@ ipc::ReplicatingAgain Replicator::again(const segment::VersionId& id) {
 }
 
 void Replicator::stored(const segment::VersionId& id) {
-  {
-    std::lock_guard guard(mutex_);
-    const EntryPointer entry = find(id);
-    if (!entry || !ledger_.part_stored(id, entry->replication.pieces())) return;
-    (void)step(entry, event::PartStored{});
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  const EntryPointer entry = find(id);
+  if (!entry || !ledger_.part_stored(id, entry->replication.pieces())) return;
+  (void)step(entry, event::PartStored{});
 }
 
 void Replicator::whole_at_store(const segment::VersionId& id) {
-  {
-    std::lock_guard guard(mutex_);
-    if (const EntryPointer entry = find(id)) (void)step(entry, event::WholeAtStore{});
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  if (const EntryPointer entry = find(id)) (void)step(entry, event::WholeAtStore{});
 }
 
 void Replicator::gone(const segment::VersionId& id) {
-  {
-    std::lock_guard guard(mutex_);
-    if (!group_) return;
-    drop_later([id](ParityStore& parity) { parity.drop(id); });
-    if (const EntryPointer entry = find(id)) (void)step(entry, event::Dropped{});
-    past_.note(id, KnownBefore::dropped);
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  if (!group_) return;
+  drop_later([id](ParityStore& parity) { parity.drop(id); });
+  if (const EntryPointer entry = find(id)) (void)step(entry, event::Dropped{});
+  past_.note(id, KnownBefore::dropped);
 }
 
 void Replicator::superseded(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) {
-  {
-    std::lock_guard guard(mutex_);
-    if (group_ && group_->position == 0)
-      drop_later([name, attempt_ns, keep](ParityStore& parity) { parity.drop_older(name, attempt_ns, keep); });
-    wanted_[name] = keep;
-    for (const auto& entry : entries()) {
-      const auto& id = entry->id().version;
-      if (id.name == name && id.attempt.created_ns < attempt_ns && !wanted(id)) (void)step(entry, event::Superseded{});
-    }
+  const Held held(*this);
+  if (group_ && group_->position == 0)
+    drop_later([name, attempt_ns, keep](ParityStore& parity) { parity.drop_older(name, attempt_ns, keep); });
+  wanted_[name] = keep;
+  for (const auto& entry : entries()) {
+    const auto& id = entry->id().version;
+    if (id.name == name && id.attempt.created_ns < attempt_ns && !wanted(id)) (void)step(entry, event::Superseded{});
   }
-  wake_.notify_all();
 }
 
 void Replicator::release_room() {
-  std::unique_lock guard(mutex_);
+  Held held(*this);  // the group is to hear of what was given up
   for (const auto& entry : entries())
     (void)step(entry,
                event::RoomWanted{event::RoomWanted::By::captures, ledger_.nothing_to_store(entry->id().version)});
-  wake_.notify_all();  // the group is to hear of what was given up
-  deliver(guard);
+  deliver(held.guard());
 }
 
 bool Replicator::wanted(const segment::VersionId& id) const {
@@ -223,36 +214,35 @@ bool Replicator::wanted(const segment::VersionId& id) const {
 }
 
 void Replicator::drop_stored(const std::vector<ipc::StoredName>& stored) {
-  {
-    std::lock_guard guard(mutex_);
-    drop_later([stored](ParityStore& parity) {
-      for (const auto& until : stored) parity.drop_older(until.name, until.attempt_ns + 1, {});
-    });
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  drop_later([stored](ParityStore& parity) {
+    for (const auto& until : stored) parity.drop_older(until.name, until.attempt_ns + 1, {});
+  });
 }
 
 // ---- what the others say
 
 base::Status Replicator::receive(base::ConstByteSpan bytes) {
-  PERDURE_TRY(const GroupMessage message, decode_group_message(bytes));
-  base::Status answer;
-  {
-    std::unique_lock guard(mutex_);
-    if (!group_ || group_->epoch != message.id.epoch)
-      return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
-    if (message.position == group_->position)
-      return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
-    const bool known = find(message.id) != nullptr;
-    if (!known)
-      if (const auto unknown = answer_to_unknown(message, known_before(message.id))) return *unknown;
-    const auto* announce = std::get_if<Announce>(&message.body);
-    const EntryPointer entry = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
-    answer = step(entry, event::Received{message});
-    if (!answer && !known) erase(entry);  // what is refused leaves no trace
-    wake_.notify_all();
-    deliver(guard);
-  }
+  PERDURE_TRY(GroupMessage message, decode_group_message(bytes));
+  Held held(*this);
+  auto answer = take(std::move(message));
+  deliver(held.guard());
+  return answer;
+}
+
+// The entry is let go of with the mutex: it may have the network, which does not end on a thread of its own.
+base::Status Replicator::take(GroupMessage message) {
+  if (!group_ || group_->epoch != message.id.epoch)
+    return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
+  if (message.position == group_->position)
+    return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
+  const bool known = find(message.id) != nullptr;
+  if (!known)
+    if (const auto unknown = answer_to_unknown(message, known_before(message.id))) return *unknown;
+  const auto* announce = std::get_if<Announce>(&message.body);
+  const EntryPointer entry = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
+  auto answer = step(entry, event::Received{std::move(message)});
+  if (!answer && !known) erase(entry);  // what is refused leaves no trace
   return answer;
 }
 

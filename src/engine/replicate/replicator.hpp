@@ -95,10 +95,11 @@ class Replicator {
 
  private:
   struct Entry {
-    Entry(Replication begun, std::shared_ptr<const Membership> in)
-        : replication(std::move(begun)), group(std::move(in)) {}
+    Entry(Replication begun, std::shared_ptr<const Membership> in, std::uint64_t entry_number)
+        : replication(std::move(begun)), group(std::move(in)), number(entry_number) {}
     Replication replication;
     std::shared_ptr<const Membership> group;
+    std::uint64_t number = 0;  ///< no other has it
     std::uint64_t wake_at_ns = 0;
     const catalog::RedundancyId& id() const { return replication.id(); }
     ReplicationPhase phase() const { return replication.state().phase; }
@@ -126,12 +127,46 @@ class Replicator {
     std::vector<segment::VersionId> ask_store;
   };
 
+  /// The mutex. At its end a thread is woken, if there is anything for it to do that none has begun.
+  class Held {
+   public:
+    explicit Held(Replicator& of) : guard_(of.mutex_), of_(of) {}
+    ~Held() {
+      const ToWake needed = of_.needed();
+      guard_.unlock();
+      of_.rouse(needed);
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    std::unique_lock<std::mutex>& guard() { return guard_; }
+
+   private:
+    std::unique_lock<std::mutex> guard_;
+    Replicator& of_;
+  };
+  /// Where messages come back to that nobody waits for: they may do so when the replicator is gone.
+  struct Door {
+    std::mutex mutex;  // taken before the replicator's
+    Replicator* replicator = nullptr;
+  };
+  /// A thread that has nothing to do until then; on its stack.
+  struct FreeThread {
+    std::uint64_t until_ns = 0;
+    bool of_server = false;
+    FreeThread* next = nullptr;
+  };
+  struct ToWake {
+    bool server = false;  ///< the thread that asks parity servers
+    bool other = false;   ///< any of the others
+  };
+
   // With mutex_ held.
   std::shared_ptr<const Membership> leave_group() noexcept;
   EntryPointer find(const segment::VersionId& id) const;
   EntryPointer find(const catalog::RedundancyId& id) const;
   EntryPointer find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks);
   KnownBefore known_before(const catalog::RedundancyId& id) const;
+  base::Status take(GroupMessage message);
   base::Status step(const EntryPointer& entry, const ReplicationEvent& event);
   void carry_out(const EntryPointer& entry, ReplicationAction& action);
   void carry_out_at_ledger(const EntryPointer& entry, const ReplicationAction& action);
@@ -141,6 +176,10 @@ class Replicator {
   void forget(const EntryPointer& entry);
   void drop_publication(const segment::VersionId& id);
   void seek_room(const EntryPointer& entry);
+  ToWake needed() noexcept;
+  bool server_needed() const noexcept;
+  std::uint64_t next_timer_ns() const noexcept;
+  bool begin_send(const EntryPointer& entry, const action::Send& send);
   void add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work);
   void drop_at_server(const EntryPointer& entry);
   void drop_later(std::function<void(ParityStore&)> drop);
@@ -150,13 +189,16 @@ class Replicator {
   bool publishes(const EntryPointer& entry, Publication::Wanted wanted) const;
   void want_published(const segment::VersionId& id, Publication::Wanted wanted);
   void begin_publishing(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
-  std::optional<std::uint64_t> step_timers();
+  void step_timers();
   std::vector<EntryPointer> entries() const;
 
   // Without it.
   base::Status start_thread(os::Threads& of, ReplicationJobs::For who);
   void start_thread_for_server();
   void run(ReplicationJobs::For who);
+  void rouse(const ToWake& needed);
+  void sleep(std::unique_lock<std::mutex>& guard, ReplicationJobs::For who);
+  void sent(const catalog::RedundancyId& id, std::uint64_t number, event::Sent sent);
   void deliver(std::unique_lock<std::mutex>& guard);
   void publish(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
   News read_news(const segment::VersionId& id, const Membership& group, Publication::Wanted wanted, std::uint64_t least,
@@ -171,7 +213,6 @@ class Replicator {
   tier::SlotIo slots_;
 
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
   bool stopping_ = false;
   std::shared_ptr<const Membership> group_;  // none: in no group. Who works with it keeps it: leaving waits for nobody
   std::map<segment::VersionId, Tracked> versions_;
@@ -181,11 +222,19 @@ class Replicator {
   Outbox outbox_;
   struct Threads {
     base::Status started;  // fails when none could be begun
+    std::condition_variable wake, wake_server;
     os::Threads all;
     os::Threads of_server;     // one, since this node was first in a group with a parity server
-    bool asks_server = false;  // it is there; guarded
+    bool asks_server = false;  // it is there; guarded, as what follows
+    FreeThread* idle = nullptr;
+    unsigned roused = 0;  // of these, but for the server's, that have yet to find out
   };
   Threads threads_;
+  struct Sending {
+    std::shared_ptr<Door> door = std::make_shared<Door>();
+    std::uint64_t entries = 0;  // made so far; guarded
+  };
+  Sending sending_;
 };
 
 }  // namespace perdure::engine

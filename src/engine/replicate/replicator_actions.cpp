@@ -7,7 +7,8 @@
 namespace perdure::engine {
 
 base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent& event) {
-  const bool early = entry->phase() <= ReplicationPhase::capturing;
+  const bool early = entry->phase() == ReplicationPhase::capturing ||
+                     std::holds_alternative<event::CapturePublished>(event);  // else nothing yields
   const Moment moment{os::monotonic_ns(), early && options_.busy && options_.busy()};
   const auto phase = entry->phase();
   const bool held = entry->replication.state().flush_held;
@@ -21,7 +22,9 @@ base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent&
       if (!thrown) thrown = std::current_exception();
     }
   }
-  if (entry->phase() != phase || entry->replication.state().flush_held != held) outbox_.changed = true;
+  // Nobody outside waits for what comes before the end, but flushes and those who wait for room.
+  const bool over = entry->phase() != phase && entry->phase() >= ReplicationPhase::reached;
+  if (over || (held && !entry->replication.state().flush_held)) outbox_.changed = true;
   if (thrown) std::rethrow_exception(thrown);
   return answer;
 }
@@ -137,10 +140,39 @@ void Replicator::give_up(const EntryPointer& entry, const base::Error& why) {
   if (entry->phase() != ReplicationPhase::ended) (void)step(entry, event::Left{});
 }
 
+// Who is connected already gets its message at once, and the thread that receives its answer goes on with it: a thread
+// for each message would be woken twice, and wait in between.
+bool Replicator::begin_send(const EntryPointer& entry, const action::Send& send) {
+  const auto told = [door = sending_.door, id = entry->id(), number = entry->number,
+                     position = send.position](base::Status outcome) {
+    std::lock_guard guard(door->mutex);
+    if (door->replicator != nullptr) door->replicator->sent(id, number, {position, std::move(outcome)});
+  };
+  const auto begun = base::caught("message", [&]() -> base::Result<bool> {
+    return entry->group->link->begin_send(send.position, engine::encode(send.message), told);
+  });
+  return begun && *begun;
+}
+
+// Of an entry that is gone nobody wants to know; the version may have begun anew.
+void Replicator::sent(const catalog::RedundancyId& id, std::uint64_t number, event::Sent sent) {
+  Held held(*this);
+  {
+    const EntryPointer entry = find(id);
+    if (!entry || entry->number != number) return;
+    const base::Status done = base::caught(id.text(), [&]() -> base::Status {
+      (void)step(entry, std::move(sent));
+      return {};
+    });
+    if (!done) give_up(entry, done.error());
+  }
+  deliver(held.guard());
+}
+
 void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
   using Kind = ReplicationJobs::Kind;
   const Entry* e = entry.get();  // lives as long as the job
-  if (auto* send = std::get_if<action::Send>(&next))
+  if (auto* send = std::get_if<action::Send>(&next); send != nullptr && !begin_send(entry, *send))
     add(Kind::send, entry, [e, position = send->position, message = std::move(send->message)]() -> ReplicationEvent {
       return event::Sent{
           position, base::caught("message", [&] { return e->group->link->send(position, engine::encode(message)); })};

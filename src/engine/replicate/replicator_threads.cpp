@@ -32,11 +32,13 @@ void Replicator::start_thread_for_server() {
 void Replicator::run(ReplicationJobs::For who) {
   std::unique_lock guard(mutex_);
   while (!stopping_) {
-    const auto wake_at_ns = step_timers();
+    step_timers();
     deliver(guard);
     if (stopping_) return;
     if (auto job = jobs_.next(threads_.asks_server ? who : ReplicationJobs::For::all)) {
+      const ToWake others = needed();
       guard.unlock();
+      rouse(others);
       const base::Status ran = base::caught("replication", [&job]() -> base::Status {
         job->run();
         return {};
@@ -46,25 +48,71 @@ void Replicator::run(ReplicationJobs::For who) {
       jobs_.done(job->kind);
       if (!ran) ledger_.report("replication failed, and goes on: " + ran.error().text());
       if (job->kind == ReplicationJobs::Kind::drop) outbox_.changed = true;  // the engine may have waited for it
-      wake_.notify_all();
-    } else if (!wake_at_ns) {
-      wake_.wait(guard);
     } else {
-      const std::uint64_t now_ns = os::monotonic_ns();
-      wake_.wait_for(guard, std::chrono::nanoseconds(*wake_at_ns - std::min(now_ns, *wake_at_ns)));
+      // What was stepped may be for those who do something else.
+      if (who == ReplicationJobs::For::server) rouse(needed());
+      if (server_needed()) threads_.wake_server.notify_one();
+      sleep(guard, who);
     }
   }
 }
 
+// One thread for each thing to do, and no thread for nothing: to wake one costs more than most that there is to do.
+Replicator::ToWake Replicator::needed() noexcept {
+  unsigned asleep = 0;
+  std::uint64_t alarm_ns = ~std::uint64_t{0};
+  for (const FreeThread* one = threads_.idle; one != nullptr; one = one->next) {
+    asleep += one->of_server ? 0 : 1;
+    alarm_ns = std::min(alarm_ns, one->until_ns);
+  }
+  const bool told = !outbox_.changed && outbox_.ask_store.empty();
+  const auto who = threads_.asks_server ? ReplicationJobs::For::all_else : ReplicationJobs::For::all;
+  const std::size_t work = jobs_.waiting(who) + (told ? 0 : 1) + (next_timer_ns() < alarm_ns ? 1 : 0);
+  const bool other = work > threads_.roused && asleep > threads_.roused;
+  if (other) ++threads_.roused;
+  return {server_needed(), other};
+}
+
+bool Replicator::server_needed() const noexcept {
+  const FreeThread* one = threads_.idle;
+  while (one != nullptr && !one->of_server) one = one->next;
+  return one != nullptr && jobs_.waiting(ReplicationJobs::For::server) > 0;
+}
+
+void Replicator::rouse(const ToWake& needed) {
+  if (needed.other) threads_.wake.notify_one();
+  if (needed.server) threads_.wake_server.notify_one();
+}
+
+void Replicator::sleep(std::unique_lock<std::mutex>& guard, ReplicationJobs::For who) {
+  const bool of_server = who == ReplicationJobs::For::server;
+  FreeThread self{next_timer_ns(), of_server, threads_.idle};
+  threads_.idle = &self;
+  std::condition_variable& wake = of_server ? threads_.wake_server : threads_.wake;
+  const std::uint64_t now_ns = os::monotonic_ns();
+  if (self.until_ns == ~std::uint64_t{0})
+    wake.wait(guard);
+  else
+    wake.wait_for(guard, std::chrono::nanoseconds(self.until_ns - std::min(now_ns, self.until_ns)));
+  FreeThread** link = &threads_.idle;
+  while (*link != &self) link = &(*link)->next;
+  *link = self.next;
+  if (!of_server && threads_.roused > 0) --threads_.roused;
+}
+
+std::uint64_t Replicator::next_timer_ns() const noexcept {
+  std::uint64_t next_ns = ~std::uint64_t{0};
+  for (const auto& [id, tracked] : versions_)
+    for (const auto& [epoch, entry] : tracked.by_epoch)
+      if (entry->wake_at_ns != 0) next_ns = std::min(next_ns, entry->wake_at_ns);
+  return next_ns;
+}
+
 // What was stepped may have given jobs, and new times.
-std::optional<std::uint64_t> Replicator::step_timers() {
-  std::uint64_t now_ns = os::monotonic_ns();
+void Replicator::step_timers() {
+  const std::uint64_t now_ns = os::monotonic_ns();
   for (const auto& entry : entries())
     if (entry->wake_at_ns != 0 && entry->wake_at_ns <= now_ns) (void)step(entry, event::Timer{});
-  std::optional<std::uint64_t> next_ns;
-  for (const auto& entry : entries())
-    if (entry->wake_at_ns != 0) next_ns = std::min(next_ns.value_or(entry->wake_at_ns), entry->wake_at_ns);
-  return next_ns;
 }
 
 // The mutex is free meanwhile.
@@ -85,22 +133,18 @@ bool Replicator::replicates_captures() const {
 }
 
 void Replicator::capturing(const segment::VersionId& id) {
-  {
-    std::lock_guard guard(mutex_);
-    if (!replicates_captures()) return;
-    want_published(id, Publication::Wanted::news);
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  if (!replicates_captures()) return;
+  // Nobody would begin with it before its commit.
+  if (find(id) == nullptr && ledger_.captures_less(id, options_.least_early_bytes)) return;
+  want_published(id, Publication::Wanted::news);
 }
 
 void Replicator::reevaluate_captures() {
-  {
-    std::lock_guard guard(mutex_);
-    if (!replicates_captures()) return;
-    for (const auto& entry : entries())
-      if (entry->phase() == ReplicationPhase::capturing) want_published(entry->id().version, Publication::Wanted::news);
-  }
-  wake_.notify_all();
+  const Held held(*this);
+  if (!replicates_captures()) return;
+  for (const auto& entry : entries())
+    if (entry->phase() == ReplicationPhase::capturing) want_published(entry->id().version, Publication::Wanted::news);
 }
 
 void Replicator::want_published(const segment::VersionId& id, Publication::Wanted wanted) {
