@@ -107,13 +107,15 @@ base::Status CaptureInFlight::finish() {
   const auto copied = copy_all();
   copy_->end();
   PERDURE_CHECK(copied);
+  PERDURE_CHECK(copy_->intact());  // who answered a write may have found that out last
   for (const auto& one : later_) {
     const base::Hash128 hash = base::hash128(one.memory);
     const auto engine = this->engine();
     PERDURE_CHECK(writer_.filled(one, hash));
   }
+  const bool all = all_have_begun();  // not with the engine held, which those may need who are to say so
   const auto engine = this->engine();
-  PERDURE_CHECK(writer_.stage(all_have_begun()));
+  PERDURE_CHECK(writer_.stage(all));
   if (job_.ranks() > 1) return {};  // they agree in their next collective call, if their engine has not seen it before
   PERDURE_CHECK(writer_.commit());
   const auto state = state_.lock();

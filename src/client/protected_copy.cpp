@@ -154,6 +154,10 @@ base::Status ProtectedCopy::complete(std::size_t wanted) {
     os::crash_point(os::CrashPoint::checkpoint_chunk_half);
     while (finish(*run, error) == Answer::later) os::sleep_ns(kSoonNs);
   }
+  return intact();
+}
+
+base::Status ProtectedCopy::intact() {
   if (!gone()) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, "protected regions",
                     "memory of them was unmapped, moved or dropped while it was captured",
