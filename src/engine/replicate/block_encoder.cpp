@@ -10,7 +10,7 @@ std::vector<BlockEncoder::Input> BlockEncoder::open(const EncodingTask& task, bo
   std::vector<Input> inputs(task.sources.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     inputs[i].source = &task.sources[i];
-    inputs[i].hashed = !copy || task.sources[i].length != task.length;
+    inputs[i].hashed = !task.hash && (!copy || task.sources[i].length != task.length);
     if (reader_.view) inputs[i].view = reader_.view(task.sources[i]);
     if (inputs[i].view && inputs[i].view->bytes.size() < task.sources[i].length) inputs[i].view.reset();
     if (!inputs[i].view) inputs[i].buffer.resize(std::min<std::uint64_t>(kReadAheadBytes, task.sources[i].length));
@@ -52,6 +52,16 @@ base::Status BlockEncoder::check(const std::vector<Input>& inputs, const base::H
   return {};
 }
 
+base::Status BlockEncoder::find_culprit(const EncodingTask& task, std::optional<redundancy::Block>* bad) const {
+  auto inputs = open(task, false);
+  for (Input& input : inputs) {
+    input.hashed = true;
+    for (std::uint64_t offset = 0; offset < input.source->length; offset += kEncodePartBytes)
+      PERDURE_CHECK(next_part(input, offset, kEncodePartBytes));
+  }
+  return check(inputs, {}, bad);
+}
+
 base::Status BlockEncoder::check_result(const EncodingTask& task, const base::Hash128& hash) {
   if (!task.hash || *task.hash == hash) return {};
   return base::fail(PERDURE_CORRUPT, "stripe " + std::to_string(task.name.stripe),
@@ -88,13 +98,18 @@ base::Result<segment::ChunkEntry> BlockEncoder::encode(const EncodingTask& task,
   }
   auto inputs = open(task, copy);
   std::uint64_t longest = task.length;
-  for (const auto& source : task.sources) longest = std::max(longest, source.length);
+  for (const auto& input : inputs)
+    if (input.hashed) longest = std::max(longest, input.source->length);
   PERDURE_CHECK(slots_.prepare(slot, task.length));
   Output out{slot, task.length, {}, {}};
   for (std::uint64_t offset = 0; offset < longest; offset += kEncodePartBytes)
     PERDURE_CHECK(combine(sum, inputs, offset, out));
   const base::Hash128 hash = out.hasher.digest();
-  PERDURE_CHECK(check(inputs, hash, bad));
+  if (!task.hash) {
+    PERDURE_CHECK(check(inputs, hash, bad));
+  } else if (*task.hash != hash) {
+    PERDURE_CHECK(find_culprit(task, bad));
+  }
   PERDURE_CHECK(check_result(task, hash));
   return segment::ChunkEntry{slot.slot, task.length, hash, slot.tier};
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Makes one redundancy block out of its sources, part by part: every source is read once, hashed on the way,
-// and compared; the result is hashed while it is written to its slot.
+// and compared; the result is hashed while it is written to its slot. Where the hash of the result is known, it says as
+// much as those of all sources: only if it is another one are they read again, to find out whose fault that is.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,7 +47,7 @@ class BlockEncoder {
     std::vector<std::byte> buffer;   ///< of kReadAheadBytes at most
     std::uint64_t buffer_begin = 0;  ///< offset in the block
     std::size_t buffered = 0;
-    bool hashed = true;  ///< else it is a copy, whose own hash says the same
+    bool hashed = true;  ///< else the hash of the result says the same
     base::Hasher hasher;
   };
   struct Output {
@@ -59,6 +60,7 @@ class BlockEncoder {
   base::Result<base::ConstByteSpan> next_part(Input& input, std::uint64_t offset, std::size_t bytes) const;
   static base::Status check(const std::vector<Input>& inputs, const base::Hash128& result,
                             std::optional<redundancy::Block>* bad);
+  base::Status find_culprit(const EncodingTask& task, std::optional<redundancy::Block>* bad) const;
   static base::Status check_result(const EncodingTask& task, const base::Hash128& hash);
   base::Status combine(const std::optional<redundancy::Combination>& sum, std::vector<Input>& inputs,
                        std::uint64_t offset, Output& out) const;

@@ -134,6 +134,32 @@ TEST_P(OneStripe, ASourceThatIsNotWhatItWasSaidToBeIsNamed) {
   }
 }
 
+TEST_P(OneStripe, OfWhatIsRebuiltTheFaultySourceIsFoundWhenTheResultIsWrong) {
+  encode_all();
+  const base::Hash128 lost = base::hash128(items_[0]);
+  for (const unsigned damaged : {1U, 3U}) {
+    EncodingTask task = task_for(0, {1, 2, 3});
+    task.hash = lost;
+    items_[damaged].front() ^= std::byte{1};
+    const auto refused = made(task);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);
+    ASSERT_TRUE(bad_);
+    EXPECT_EQ(bad_->position, damaged);
+    items_[damaged].front() ^= std::byte{1};
+    EXPECT_EQ(made(task).value(), items_[0]);
+  }
+}
+
+TEST_P(OneStripe, ACopyThatIsNotTheBlockIsNamed) {
+  EncodingTask task{{7, 1}, items_[1].size(), {source(1)}, {}};
+  task.hash = base::hash128(items_[1]);
+  items_[1].back() ^= std::byte{1};
+  ASSERT_FALSE(made(task));
+  ASSERT_TRUE(bad_);
+  EXPECT_EQ(bad_->position, 1U);
+}
+
 TEST_P(OneStripe, WhatComesOutWrongIsRefused) {
   encode_all();
   EncodingTask task = task_for(0, {1, 2, 3});
