@@ -104,10 +104,9 @@ bool CaptureInFlight::protect(os::WriteReach least_reach) {
 
 // Hashed when all is copied: the sooner that is, the fewer writes wait.
 base::Status CaptureInFlight::finish() {
-  const auto copied = copy_all();
-  copy_->end();
+  const auto copied = base::caught("checkpoint", [this] { return copy_all(); });
+  copy_->end();  // in any case: who waits for a block goes on
   PERDURE_CHECK(copied);
-  PERDURE_CHECK(copy_->intact());  // who answered a write may have found that out last
   for (const auto& one : later_) {
     const base::Hash128 hash = base::hash128(one.memory);
     const auto engine = this->engine();

@@ -147,17 +147,16 @@ std::optional<BlockRun> ProtectedCopy::take(std::size_t wanted) {
 }
 
 base::Status ProtectedCopy::complete(std::size_t wanted) {
-  while (const auto run = take(wanted)) {
-    make_way();
+  // Nothing is allocated while blocks are taken: who holds the allocator's lock may be waiting for one.
+  for (;;) {
+    base::attempt([this] { make_way(); });
+    const auto run = take(wanted);
+    if (!run) break;
     const auto part = blocks_.part(*run);
     const int error = bounced_.copy(kCompleting, part.begin, part.to, part.bytes());
     os::crash_point(os::CrashPoint::checkpoint_chunk_half);
     while (finish(*run, error) == Answer::later) os::sleep_ns(kSoonNs);
   }
-  return intact();
-}
-
-base::Status ProtectedCopy::intact() {
   if (!gone()) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, "protected regions",
                     "memory of them was unmapped, moved or dropped while it was captured",

@@ -45,8 +45,6 @@ class ProtectedCopy {
   /// Returns when this block is copied. By one thread. Another one may be copied before, because somebody is likely to
   /// wait for it. PERDURE_INVALID_ARGUMENT: the program has dropped memory that was to be captured.
   base::Status complete(std::size_t block);
-  /// As complete(), of all of it: after end() nothing more is found out.
-  base::Status intact();
   /// Nobody waits for it any more, and nothing is protected. By the thread that calls complete(), or afterwards.
   void end();
   CopyCounts counts();

@@ -20,13 +20,14 @@ std::shared_ptr<Call> CallTable::begin(Bytes request, std::uint64_t now_ns, Outb
   std::uint16_t slot = 0;
   while (calls_.contains(slot)) ++slot;  // the lowest: few slots keep replies at the other side
   if (slot >= sequences_.size()) sequences_.resize(slot + 1U);
-  bytes_ += request.size();
-  auto call = std::make_shared<Call>(CallId{slot, ++sequences_[slot]}, std::move(request), limits_.fragment_bytes);
+  auto call = std::make_shared<Call>(CallId{slot, sequences_[slot] + 1}, std::move(request), limits_.fragment_bytes);
   call->end_of_call = std::move(end_of_call);
-  calls_[slot] = call;
   restart_timer(*call, now_ns);
   for (const std::uint32_t index : call->request.take_new())
     out.push_back(call->request.fragment(call->id, false, index));
+  calls_[slot] = call;  // the last that may be refused memory: then nothing has begun
+  ++sequences_[slot];
+  bytes_ += call->request.bytes();
   return call;
 }
 

@@ -36,7 +36,7 @@ base::Status EndpointCore::begin_call(PeerId id, ConstByteSpan request, std::uin
     if (!peer->calls.has_room(request.size()))
       return base::fail(PERDURE_BUSY, peer->name, "earlier requests are not answered yet", {}, true);
     (void)peer->calls.begin(Bytes(request.begin(), request.end()), now, out, std::move(end_of_call));
-    send_all(*peer, out);
+    base::attempt([&] { send_all(*peer, out); });  // it has begun: what is not sent now is repeated
   }
   clock_.arm(now + std::min(options_.retry_ns, timeout_ns));
   return {};

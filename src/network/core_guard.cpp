@@ -22,16 +22,21 @@ std::uint64_t EndpointCore::tick(std::uint64_t now_ns) {
     const std::lock_guard lock(mutex_);
     next = handshakes_.tick(now_ns);
   }
-  CallEnds ended = take_lost_calls();
   const std::vector<PeerPointer> all = peers();
+  CallEnds ended = take_lost_calls();
+  // What is thrown is memory that was refused: it is repeated later, and whose call has ended is told all the same.
   for (const PeerPointer& peer : all) {
-    Outbox out;
-    std::uint64_t repeated = 0;
     const std::lock_guard lock(peer->mutex);
     if (peer->lost) continue;
-    next = std::min(next, peer->calls.tick(now_ns, out, repeated));
-    peer->counters.retransmissions += repeated;
-    send_all(*peer, out);
+    std::uint64_t again = now_ns + options_.retry_ns;
+    base::attempt([&] {
+      Outbox out;
+      std::uint64_t repeated = 0;
+      again = peer->calls.tick(now_ns, out, repeated);
+      peer->counters.retransmissions += repeated;
+      send_all(*peer, out);
+    });
+    next = std::min(next, again);
     ended.add(peer->calls.take_ended());
   }
   tell(std::move(ended));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "segment/read_past_cache.hpp"
+
 namespace perdure::segment {
 
 class DirectStream::Turn {
@@ -20,8 +22,10 @@ class DirectStream::Turn {
   const bool mine_;
 };
 
+// A range that begins within a block needs one more: with all of them there is always room.
 std::unique_ptr<ByteStream> DirectStream::begin(const os::File& file, const os::DirectFile& direct,
                                                 std::atomic<bool>& usable, std::uint64_t offset, std::uint64_t bytes) {
+  static_assert(kBlocks * kBlockBytes <= kLeastPastCache);
   auto turn = std::make_unique<Turn>();
   if (!turn->mine()) return nullptr;
   const std::uint64_t room = std::min(kBlocks * kBlockBytes, base::round_up(bytes, kBlockBytes));
@@ -84,10 +88,7 @@ base::ByteSpan DirectStream::memory_of(std::uint64_t number) const {
 void DirectStream::fetch(std::uint64_t number) {
   std::size_t got = 0;
   if (usable_)  // what is thrown is memory that was refused
-    (void)base::caught(file_.path(), [&]() -> base::Status {
-      got = direct_.read(first_ + number * kBlockBytes, memory_of(number));
-      return {};
-    });
+    base::attempt([&] { got = direct_.read(first_ + number * kBlockBytes, memory_of(number)); });
   {
     const std::lock_guard lock(mutex_);
     blocks_[number % kBlocks] = {true, got};

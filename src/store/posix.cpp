@@ -144,7 +144,8 @@ Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& 
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open_anew(const SegmentRef& segment) {
   PERDURE_TRY(auto file, place_.file(segment.path));
-  return segment::open_file(std::move(file), segment::Cached::no, direct_reads(direct_));
+  // The other way than the first time: it is asked for where that brought damage.
+  return segment::open_file(std::move(file), segment::Cached::no, segment::DirectReads::no);
 }
 
 Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublished(const segment::VersionId& id,

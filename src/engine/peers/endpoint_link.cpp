@@ -63,8 +63,8 @@ bool EndpointLink::begin_send(unsigned position, base::ConstByteSpan message, st
     if (closed_) return false;
     known_.insert(*to);
   }
-  const auto then = [told = std::move(told)](const base::Result<network::Bytes>& answer) {
-    told(answer ? base::Status() : base::Status(base::fail(answer.error())));
+  const auto then = [told = std::move(told)](base::Result<network::Bytes> answer) {  // needs no memory
+    told(answer ? base::Status() : base::Status(base::fail(std::move(answer).error())));
   };
   return network_->endpoint->begin_call(*to, encode(PeerRequest(ToReplicator{message})), options_.timeout_ns, then)
       .has_value();

@@ -132,6 +132,7 @@ class Replicator {
    public:
     explicit Held(Replicator& of) : guard_(of.mutex_), of_(of) {}
     ~Held() {
+      if (!guard_.owns_lock()) guard_.lock();
       const ToWake needed = of_.needed();
       guard_.unlock();
       of_.rouse(needed);

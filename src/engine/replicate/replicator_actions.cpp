@@ -136,7 +136,7 @@ void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std:
 
 // What was under way for it cannot be told any more: the version stays at its lower level.
 void Replicator::give_up(const EntryPointer& entry, const base::Error& why) {
-  ledger_.report(entry->id().text() + ": it does not reach level node: " + why.text());
+  base::attempt([&] { ledger_.report(entry->id().text() + ": it does not reach level node: " + why.text()); });
   if (entry->phase() != ReplicationPhase::ended) (void)step(entry, event::Left{});
 }
 
@@ -160,7 +160,7 @@ void Replicator::sent(const catalog::RedundancyId& id, std::uint64_t number, eve
   {
     const EntryPointer entry = find(id);
     if (!entry || entry->number != number) return;
-    const base::Status done = base::caught(id.text(), [&]() -> base::Status {
+    const base::Status done = base::caught("message", [&]() -> base::Status {
       (void)step(entry, std::move(sent));
       return {};
     });

@@ -60,17 +60,21 @@ void Replicator::run(ReplicationJobs::For who) {
 // One thread for each thing to do, and no thread for nothing: to wake one costs more than most that there is to do.
 Replicator::ToWake Replicator::needed() noexcept {
   unsigned asleep = 0;
+  bool server_idle = false;
   std::uint64_t alarm_ns = ~std::uint64_t{0};
   for (const FreeThread* one = threads_.idle; one != nullptr; one = one->next) {
     asleep += one->of_server ? 0 : 1;
+    server_idle = server_idle || one->of_server;
     alarm_ns = std::min(alarm_ns, one->until_ns);
   }
   const bool told = !outbox_.changed && outbox_.ask_store.empty();
   const auto who = threads_.asks_server ? ReplicationJobs::For::all_else : ReplicationJobs::For::all;
-  const std::size_t work = jobs_.waiting(who) + (told ? 0 : 1) + (next_timer_ns() < alarm_ns ? 1 : 0);
-  const bool other = work > threads_.roused && asleep > threads_.roused;
+  const std::size_t looks = (told ? 0 : 1) + (next_timer_ns() < alarm_ns ? 1 : 0);
+  const bool other = jobs_.waiting(who) + looks > threads_.roused && asleep > threads_.roused;
   if (other) ++threads_.roused;
-  return {server_needed(), other};
+  // What every thread looks at is the server's, too, where all others are busy.
+  const bool server = asleep == 0 && looks > 0 && server_idle;
+  return {server || server_needed(), other};
 }
 
 bool Replicator::server_needed() const noexcept {
@@ -120,10 +124,15 @@ void Replicator::deliver(std::unique_lock<std::mutex>& guard) {
   if (!outbox_.changed && outbox_.ask_store.empty()) return;
   const Outbox out = std::exchange(outbox_, {});
   guard.unlock();
-  if (options_.ask_store)
-    for (const auto& id : out.ask_store) options_.ask_store(id);
-  if (out.changed) changed_();
+  bool told = false;
+  base::attempt([&] {  // memory may be refused there; the mutex is held again in any case
+    if (options_.ask_store)
+      for (const auto& id : out.ask_store) options_.ask_store(id);
+    if (out.changed) changed_();
+    told = true;
+  });
   guard.lock();
+  if (!told) outbox_.changed = true;  // once more, when somebody comes by
 }
 
 // ---- captures and commits (docs/adr/0014)
