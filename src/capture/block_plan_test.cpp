@@ -60,7 +60,8 @@ TEST(BlockPlan, CoversItsRangesOnceAndInOrder) {
 }
 
 TEST(BlockPlan, IsCutAtMultiplesAndAtTheEndsOfItsRanges) {
-  const BlockPlan plan({{0x13000, 0x5a000, nullptr}, {0x60000, 0x70000, nullptr}}, 0x4000);
+  std::vector<std::byte> slot(0x57000);
+  const BlockPlan plan({{0x13000, 0x5a000, slot.data()}, {0x60000, 0x70000, slot.data() + 0x47000}}, 0x4000);
   ASSERT_EQ(plan.first_of(1), 19U);
   EXPECT_EQ(plan.until_multiple(0, 0x20000), (BlockRun{0, 4}));
   EXPECT_EQ(plan.until_multiple(4, 0x20000), (BlockRun{4, 8}));

@@ -112,5 +112,18 @@ TEST(KnownVersions, MeanTheAttemptThatTheProgramWentOnFromOfTheLastNumbersOnly) 
   EXPECT_EQ(known.meant("other", 2), 0U);
 }
 
+TEST(KnownVersions, KnowTheLastAttemptOfEachNameByItsNumber) {
+  KnownVersions known;
+  EXPECT_EQ(known.last("nbody", 1), std::nullopt);
+  known.went_on_from(id(1, 100));
+  known.went_on_from(id(2, 200));
+  EXPECT_EQ(known.last("nbody", 2), id(2, 200));
+  EXPECT_EQ(known.last("nbody", 1), std::nullopt) << "not the last";
+  known.went_on_from(id(1, 300));
+  EXPECT_EQ(known.last("nbody", 1), id(1, 300)) << "restored, or written again";
+  EXPECT_EQ(known.last("nbody", 2), std::nullopt);
+  EXPECT_EQ(known.last("other", 1), std::nullopt);
+}
+
 }  // namespace
 }  // namespace perdure::client

@@ -1,6 +1,7 @@
 // The same groups as in replicator_test over the network: the wire that tests can break, and libfabric.
 #include "engine/peers/endpoint_link.hpp"
 
+#include <future>
 #include <thread>
 
 #include "engine/peers/peer_request.hpp"
@@ -113,6 +114,23 @@ TEST_F(LinkToNobody, ASlotWithAWayOfItsOwnIsSeenAsACopyOfWhatItHoldsNow) {
     places.push_back(*place);
   }
   EXPECT_EQ(places[0], places[1]) << "exposed once";
+}
+
+TEST_F(LinkToNobody, WhoIsConnectedIsSentToWithoutWaitingAndNobodyElse) {
+  open({Over::quiet_memory, true}, 2);
+  make({"buddy", 2, 1, 0}, 1, 64, "memory");
+  const auto link = std::make_shared<EndpointLink>(networks_[0], addresses_);
+  std::promise<base::Status> told;
+  const auto tell = [&](base::Status outcome) { told.set_value(std::move(outcome)); };
+  const std::vector<std::byte> no_message(3);
+  EXPECT_FALSE(link->begin_send(1, no_message, tell)) << "not connected";
+  EXPECT_FALSE(link->begin_send(2, no_message, tell)) << "there is none";
+  (void)link->send(1, no_message);
+  ASSERT_TRUE(link->begin_send(1, no_message, tell));
+  const auto outcome = told.get_future().get();
+  ASSERT_FALSE(outcome) << "what is no message is refused";
+  link->close();
+  EXPECT_FALSE(link->begin_send(1, no_message, tell));
 }
 
 // It may be told to a peer that ended just before: that must not hold up this engine's own end.

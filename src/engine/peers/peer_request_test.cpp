@@ -31,6 +31,14 @@ TEST(PeerRequests, ComeBackAsTheyWereAndNoPartOfThem) {
     }
 }
 
+// A question about exports waits for other threads: the one that receives messages must not.
+TEST(PeerRequests, AreBriefIfTheyAreForTheReplicator) {
+  const Bytes message(7, std::byte{3});
+  const auto requests = all_requests(1, message);
+  for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(is_brief(encode(requests[i])), i == 0) << i;
+  EXPECT_FALSE(is_brief(Bytes(40, std::byte{3}))) << "it is nothing";
+}
+
 TEST(PeerRequests, OfAnUnknownKindAreRefused) {
   EXPECT_FALSE(decode_peer_request(Bytes{}));
   EXPECT_FALSE(decode_peer_request(Bytes(40, std::byte{3})));
