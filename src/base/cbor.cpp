@@ -114,7 +114,8 @@ Result<const Json*> get_array(const Json& map, const char* key, const std::strin
 
 Json binary(ConstByteSpan bytes) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  return Json::binary_t(std::vector<std::uint8_t>(first, first + bytes.size()));  // no Json::binary(): as in manifests
+  // Json::binary() is a value without bytes when memory is refused, which ends the program when it goes.
+  return Json::binary_t(std::vector<std::uint8_t>(first, first + bytes.size()));
 }
 
 Result<std::vector<std::byte>> binary_of(const Json& value, std::size_t most, const std::string& where,

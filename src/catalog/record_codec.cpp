@@ -1,4 +1,5 @@
 #include "base/json.hpp"
+#include "catalog/record_encoder.hpp"
 #include "catalog/redundancy_set_codec.hpp"
 #include "catalog/state.hpp"
 #include "segment/manifest_codec.hpp"
@@ -51,14 +52,6 @@ base::Result<Record> tier_from_json(const Json& json, const std::string& object)
 }
 
 constexpr std::size_t kNodeBytes = 8;
-
-/// Little-endian, one behind the other: as an array each would be one more of the items that a record may have.
-Json nodes_to_json(const std::vector<std::uint64_t>& nodes) {
-  std::vector<std::uint8_t> bytes;
-  for (const std::uint64_t node : nodes)
-    for (std::size_t i = 0; i < kNodeBytes; ++i) bytes.push_back(static_cast<std::uint8_t>(node >> (8 * i)));
-  return Json::binary_t(std::move(bytes));  // not Json::binary(), as in the manifest's hashes
-}
 
 base::Status read_nodes(const Json& json, std::vector<std::uint64_t>& nodes, const std::string& object) {
   const auto found = json.find("nodes");
@@ -140,7 +133,7 @@ struct Encoder {
   Json operator()(const StageRecord& r) const {
     Json json = {
         {"record", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
-    if (!r.nodes.empty()) json["nodes"] = nodes_to_json(r.nodes);
+    if (!r.nodes.empty()) json["nodes"] = base::binary(bytes_of_nodes(r.nodes));
     return json;
   }
   Json operator()(const CommitRecord& r) const {

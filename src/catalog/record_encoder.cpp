@@ -11,14 +11,6 @@ using base::CborWriter;
 
 constexpr std::size_t kOfMost = 512;  // a record of one piece with one chunk
 
-std::vector<std::byte> bytes_of(const std::vector<std::uint64_t>& numbers) {
-  std::vector<std::byte> bytes;
-  bytes.reserve(numbers.size() * sizeof(std::uint64_t));
-  for (const std::uint64_t number : numbers)
-    for (std::size_t i = 0; i < sizeof number; ++i) bytes.push_back(static_cast<std::byte>(number >> (8 * i)));
-  return bytes;
-}
-
 void put_id(CborWriter& out, const segment::VersionId& id) {
   out.text("id");
   out.map(3);
@@ -63,7 +55,7 @@ struct Put {
     put_id(out, r.id);
     if (!r.nodes.empty()) {
       out.text("nodes");
-      out.bytes(bytes_of(r.nodes));
+      out.bytes(bytes_of_nodes(r.nodes));
     }
     out.text("piece");
     segment::put_piece(out, r.piece);
@@ -104,6 +96,14 @@ struct Put {
 };
 
 }  // namespace
+
+std::vector<std::byte> bytes_of_nodes(const std::vector<std::uint64_t>& nodes) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(nodes.size() * sizeof(std::uint64_t));
+  for (const std::uint64_t node : nodes)
+    for (std::size_t i = 0; i < sizeof node; ++i) bytes.push_back(static_cast<std::byte>(node >> (8 * i)));
+  return bytes;
+}
 
 std::vector<std::byte> encode_payload(const Record& record) {
   std::vector<std::byte> payload;

@@ -112,7 +112,7 @@ base::Status CaptureInFlight::finish() {
     const auto engine = this->engine();
     PERDURE_CHECK(writer_.filled(one, hash));
   }
-  const bool all = all_have_begun();  // not with the engine held, which those may need who are to say so
+  const bool all = all_have_begun();  // before the engine is held: the call may need it to get as far as saying so
   const auto engine = this->engine();
   PERDURE_CHECK(writer_.stage(all));
   if (job_.ranks() > 1) return {};  // they agree in their next collective call, if their engine has not seen it before

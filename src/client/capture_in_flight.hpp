@@ -41,7 +41,7 @@ class CaptureInFlight {
   std::unique_lock<std::mutex> engine() { return std::unique_lock(engine_); }
   /// After wait(): as VersionWriter does.
   base::Status commit() { return committed() ? base::Status() : writer_.commit(); }
-  bool abort() { return writer_.abort(); }
+  bool abort() { return writer_.abort(); }  ///< the same
 
  private:
   struct State {

@@ -50,8 +50,7 @@ class VersionWriter {
   base::Status stage(bool ahead = false);
   /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
   base::Status commit();
-  /// Nothing of it remains.
-  /// False: it stays, because the engine has committed it already.
+  /// Nothing of it remains. False: the engine has committed it already, and it stays.
   bool abort();
 
  private:

@@ -23,6 +23,14 @@ class NetworkConformance : public ::testing::TestWithParam<const char*> {
     return open_fabric_wire();
   }
   std::unique_ptr<Endpoint> open(Handlers handlers = {reverse, {}}) { return open_endpoint(wire(), options, handlers); }
+  /// No request is answered before that.
+  static Handlers answers_after(std::promise<void>& leave) {
+    return {[left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
+              left.wait();
+              return Bytes{};
+            },
+            {}};
+  }
   std::shared_ptr<MemoryFabric> fabric_ = MemoryFabric::make();
   EndpointOptions options = sample_options();
 };
@@ -300,11 +308,7 @@ TEST_P(NetworkConformance, WhoDoesNotWaitForAnAnswerIsToldIt) {
 
 TEST_P(NetworkConformance, WhoDoesNotWaitIsToldOnceThatThereIsNoAnswerInTime) {
   std::promise<void> leave;
-  auto server = open({[&, left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
-                        left.wait();
-                        return Bytes{};
-                      },
-                      {}});
+  auto server = open(answers_after(leave));
   Told told;
   auto client = open();
   const PeerId peer = connected(*client, *server);
@@ -320,11 +324,7 @@ TEST_P(NetworkConformance, WhoDoesNotWaitIsToldOnceThatThereIsNoAnswerInTime) {
 
 TEST_P(NetworkConformance, WhoDoesNotWaitIsToldByAnotherThreadThatThePeerWasLost) {
   std::promise<void> leave;
-  auto server = open({[&, left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
-                        left.wait();
-                        return Bytes{};
-                      },
-                      {}});
+  auto server = open(answers_after(leave));
   Told told;
   auto client = open();
   const PeerId peer = connected(*client, *server);
@@ -344,11 +344,7 @@ TEST_P(NetworkConformance, WhoDoesNotWaitIsToldByAnotherThreadThatThePeerWasLost
 TEST_P(NetworkConformance, MoreCallsThanMayBeUnderWayAreRefusedInsteadOfWaitedFor) {
   options.window_calls = 2;
   std::promise<void> leave;
-  auto server = open({[&, left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
-                        left.wait();
-                        return Bytes{};
-                      },
-                      {}});
+  auto server = open(answers_after(leave));
   Told told;
   auto client = open();
   const PeerId peer = connected(*client, *server);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "segment/read_past_cache.hpp"
-
 namespace perdure::segment {
 
 class DirectStream::Turn {
@@ -22,14 +20,11 @@ class DirectStream::Turn {
   const bool mine_;
 };
 
-// A range that begins within a block needs one more: with all of them there is always room.
 std::unique_ptr<ByteStream> DirectStream::begin(const os::File& file, const os::DirectFile& direct,
                                                 std::atomic<bool>& usable, std::uint64_t offset, std::uint64_t bytes) {
-  static_assert(kBlocks * kBlockBytes <= kLeastPastCache);
   auto turn = std::make_unique<Turn>();
   if (!turn->mine()) return nullptr;
-  const std::uint64_t room = std::min(kBlocks * kBlockBytes, base::round_up(bytes, kBlockBytes));
-  auto memory = os::Mapping::anonymous(room, "what is read of segments");
+  auto memory = os::Mapping::anonymous(kBlocks * kBlockBytes, "what is read of segments");
   if (!memory) return nullptr;
   memory->advise_huge_pages();
   std::unique_ptr<DirectStream> stream(

@@ -123,11 +123,7 @@ Json to_json(const VersionId& id) {
 }
 
 Json to_json(const ChunkEntry& chunk) {
-  const auto bytes = chunk.hash.bytes();
-  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  // Json::binary() is a value without bytes when memory is refused, which ends the program when it goes.
-  Json hash = Json::binary_t(std::vector<std::uint8_t>(first, first + bytes.size()));
-  return Json::array({chunk.offset, chunk.length, std::move(hash), chunk.place});
+  return Json::array({chunk.offset, chunk.length, base::binary(chunk.hash.bytes()), chunk.place});
 }
 
 Json to_json(const Piece& piece) {

@@ -82,21 +82,12 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
   return done(status);
 }
 
-bool is_whole(ServeContext& context, const ipc::Stage& stage) {
-  const auto ledger = context.ledger.lock();
-  const catalog::HeldVersion* held = ledger->find(stage.id);
-  return held != nullptr && held->pieces.size() == stage.ranks;
-}
-
-// What the ranks would find out by asking each other is seen here: all have staged. Where the commit fails, that is the
-// next to fail: theirs.
+// What the ranks would find out by asking each other is seen here: with the last piece the commit succeeds. It is
+// refused before, because a piece is missing; where it fails otherwise, the ranks' own does, too.
 base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   PERDURE_CHECK(stage_piece(context, client, stage));
-  if (!stage.when_whole.empty() && is_whole(context, stage))
-    (void)base::caught(stage.id.text(), [&]() -> base::Status {
-      PERDURE_CHECK(commit(context, client, {stage.id, stage.when_whole}));
-      return {};
-    });
+  if (!stage.when_whole.empty())
+    (void)base::caught(stage.id.text(), [&] { return commit(context, client, {stage.id, stage.when_whole}); });
   return Done{};
 }
 
