@@ -8,6 +8,9 @@
 #include "base/bytes.hpp"
 
 namespace perdure::base {
+namespace kernels {
+struct Set;
+}
 
 /// XXH3 128-bit, seed 0. `low` and `high` as xxHash names them; bytes() is its canonical (big-endian) form.
 struct Hash128 {
@@ -55,6 +58,7 @@ void copy_past_caches(std::byte* target, const std::byte* source, std::size_t by
 class StreamedCopy {
  public:
   StreamedCopy(std::byte* target, Hasher& hasher);
+  StreamedCopy(std::byte* target, Hasher& hasher, const kernels::Set& by);
   void append(ConstByteSpan data);
   void finish();
 
@@ -62,13 +66,16 @@ class StreamedCopy {
   static constexpr std::size_t kLine = 64;
   // Streamed to the target and kept beside it, where it is hashed: the source is read once, so that what is hashed is
   // what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
-  static constexpr std::size_t kKept = 4 * KiB;
+  static constexpr std::size_t kKept = 16 * KiB;
   void stream(const std::byte* source, std::size_t bytes, ConstByteSpan next);  // `next`: what comes then
+  void hash_and_fetch(ConstByteSpan next);
 
   std::byte* target_;  // of what comes next
   Hasher& hasher_;
-  std::size_t head_;       // up to the next cache line of the target
-  std::size_t waits_ = 0;  // in kept_, and not at the target yet
+  const kernels::Set& by_;
+  const std::size_t block_;  // so much of it is used
+  std::size_t head_;         // up to the next cache line of the target
+  std::size_t waits_ = 0;    // in kept_, and not at the target yet
   alignas(kLine) std::byte kept_[kKept];
 };
 

@@ -15,18 +15,31 @@ void update_avx2(void* state, const void* data, std::size_t bytes) {
   XXH3_128bits_update(static_cast<XXH3_state_t*>(state), data, bytes);
 }
 
+static inline void stream_line(char* target, char* kept, const char* source) {
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+  const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source + 32));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(kept), a);
+  _mm256_store_si256(reinterpret_cast<__m256i*>(kept + 32), b);
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(target), a);
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(target + 32), b);
+}
+
 void stream_and_keep_avx2(void* target, void* kept, const void* source, std::size_t bytes) {
-  auto* to = static_cast<__m256i*>(target);
-  auto* keep = static_cast<__m256i*>(kept);
-  const auto* from = static_cast<const __m256i*>(source);
-  for (std::size_t lines = bytes / 64; lines > 0; --lines, to += 2, keep += 2, from += 2) {
-    const __m256i a = _mm256_loadu_si256(from);
-    const __m256i b = _mm256_loadu_si256(from + 1);
-    _mm256_store_si256(keep, a);
-    _mm256_store_si256(keep + 1, b);
-    _mm256_stream_si256(to, a);
-    _mm256_stream_si256(to + 1, b);
-  }
+  auto* to = static_cast<char*>(target);
+  auto* keep = static_cast<char*>(kept);
+  const auto* from = static_cast<const char*>(source);
+  for (std::size_t at = 0; at < bytes; at += 64) stream_line(to + at, keep + at, from + at);
+}
+
+void stream_side_by_side_avx2(void* target, void* kept, const void* source) {
+  auto* to = static_cast<char*>(target);
+  auto* keep = static_cast<char*>(kept);
+  const auto* from = static_cast<const char*>(source);
+  for (std::size_t two_lines = 0; two_lines < kPage; two_lines += 128)
+    for (std::size_t at = two_lines; at < kSideBySide * kPage; at += kPage) {
+      stream_line(to + at, keep + at, from + at);
+      stream_line(to + at + 64, keep + at + 64, from + at + 64);
+    }
 }
 
 }  // namespace perdure::base::kernels

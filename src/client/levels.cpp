@@ -24,14 +24,17 @@ std::uint64_t nanoseconds(double seconds) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1e9));
 }
 
-// The newest attempt at the version that this node holds, unless the program means a later one.
+// The attempt that the program means, if this node holds it: an earlier one may be what a node has that was away, and a
+// later one what the program went back from. The newest that it holds, where the program means none.
 base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::string& name, std::uint64_t version) {
   PERDURE_TRY(const auto held, job.engine().inventory(name));
+  const std::uint64_t meant_ns = job.known().meant(name, version);
   std::optional<segment::VersionId> newest;
-  for (const auto& summary : held)
-    if (summary.id.version == version && summary.committed && (!newest || newest->attempt < summary.id.attempt))
-      newest = summary.id;
-  if (newest && newest->attempt.created_ns < job.known().meant(name, version)) newest.reset();
+  for (const auto& summary : held) {
+    if (summary.id.version != version || !summary.committed) continue;
+    if (meant_ns != 0 && summary.id.attempt.created_ns != meant_ns) continue;
+    if (!newest || newest->attempt < summary.id.attempt) newest = summary.id;
+  }
   return newest;
 }
 

@@ -332,6 +332,45 @@ TEST_F(ReplacedVersion, HasTheLevelOfItsNewAttempt) {
   });
 }
 
+// Their state is that of the earlier attempt, and the later one may be damaged, or not on all nodes.
+TEST_F(ReplacedVersion, HasTheLevelOfTheAttemptThatTheJobWentBackTo) {
+  segment::VersionId earlier;
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 7);
+    wait_for_store(job, id);
+    if (job.rank() == 0) earlier = id;
+  });
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    const auto later = write(job, 7);
+    job.known().went_on_from(later);
+    expect_level(job, 7, PERDURE_LEVEL_PROCESS);
+    job.known().went_on_from(earlier);
+    expect_level(job, 7, PERDURE_LEVEL_STORE);
+    EXPECT_TRUE(wait_level(job, "app", 7, PERDURE_LEVEL_STORE, 60)) << "and does not wait for the later one";
+  });
+}
+
+class GoneBack : public LevelReached {
+ protected:
+  GoneBack() { more_ += ";checkpoint.replace=true"; }
+};
+
+TEST_F(GoneBack, ToAnEarlierAttemptIsAtTheLevelThatWasWaitedFor) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    const auto earlier = write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    write(job, 1);
+    job.known().went_on_from(earlier);
+    const auto waited = wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60);
+    ASSERT_TRUE(waited) << waited.error().text();
+    expect_level(job, 1, PERDURE_LEVEL_NODE);
+  });
+}
+
 class Retirement : public OnTwoNodes {};
 
 // A node that cannot let go of its part may bring it to the store again.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "client/capture_in_flight.hpp"
 #include "client/ranks_testing.hpp"
 #include "os/hooks.hpp"
 #include "os/write_protection.hpp"
@@ -417,6 +418,30 @@ TEST_F(OnWrite, WhatAllRanksHaveCopiedOutlivesThemWithoutAnotherCall) {
     ASSERT_TRUE(session.protect(pages.region(1)));
     expect_restores(session, pages, PERDURE_LATEST, 11 + static_cast<int>(rank));
   });
+}
+
+// An engine commits by itself what all ranks of its node have copied, but not where the call of one has failed: all
+// were told of an error, and nothing of the version remains.
+TEST_F(OnWrite, WhatAllRanksHaveCopiedIsNoVersionWhereTheCallOfOneHasFailed) {
+  per_node_ = 2;
+  for (const bool one_failed : {true, false}) {
+    on_ranks([&](Job& job) {
+      const Pages pages(kMemory);
+      pages.fill(7);
+      capture::RegionTable regions;
+      ASSERT_TRUE(regions.protect(pages.region(1)));
+      RegionPlaces places(job.config());
+      CaptureInFlight flight(job, attempt_at(job, 1), regions, places);
+      const auto whole = flight.begin(os::WriteReach::program);
+      ASSERT_TRUE(whole) << whole.error().text();
+      EXPECT_FALSE(*whole);
+      if (!one_failed) flight.go_on();
+      ASSERT_TRUE(flight.wait());
+      ASSERT_TRUE(job.comm().barrier());
+      EXPECT_EQ(flight.abort(), one_failed) << "refused: the engine has committed";
+      ASSERT_TRUE(job.comm().barrier());
+    });
+  }
 }
 
 // A program that is killed at any moment has this version or the one before, as it was at its call.

@@ -9,9 +9,11 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -66,6 +68,20 @@ class Waiting {
   std::atomic<int> number_ = 0;
   std::thread thread_;
 };
+
+std::set<int> threads_here() {
+  std::set<int> numbers;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    numbers.insert(std::stoi(entry.path().filename()));
+  return numbers;
+}
+
+std::vector<unsigned> first_two(const os::CpuSet& cpus) {
+  std::vector<unsigned> numbers;
+  for (unsigned i = 0; i < os::CpuSet::kMost && numbers.size() < 2; ++i)
+    if (cpus.contains(i)) numbers.push_back(i);
+  return numbers;
+}
 
 class Copying : public ::testing::Test {
  protected:
@@ -175,6 +191,34 @@ TEST_F(Copying, OpensWhatIsCopiedForWhoWritesToItAndCopiesNothingTwice) {
   for (std::size_t i = 0; i < kMemory; i += 5 * kPage) put(i, 3);
   for (std::size_t i = kMemory; i > 0; i -= kPage) put(i - kPage, 4);
   EXPECT_EQ(copy->counts().waited_for, 0U);
+  expect_exact();
+}
+
+// Beside who copies the thread that answers would wait for a processor, and who writes for both.
+TEST_F(Copying, KeepsTheThreadThatAnswersOffTheProcessorOfWhoCopies) {
+  const os::CpuSet all = os::own_cpus();
+  if (all.count() < 2) GTEST_SKIP() << "there is one processor";
+  take_all();
+  const std::set<int> before = threads_here();
+  const auto copy = begin();
+  std::set<int> threads = threads_here();
+  for (const int number : before) threads.erase(number);
+  ASSERT_EQ(threads.size(), 1U);
+  const int answering = *threads.begin();
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const unsigned here : first_two(all)) {
+      os::use_cpus({here});
+      const os::CpuSet others = all - os::CpuSet{here};
+      EXPECT_TRUE(copy->complete(0));
+      for (int i = 0; i < 10'000 && os::cpus_of_thread(answering) != others; ++i) {  // it may not have begun
+        os::sleep_ns(1'000'000);
+        EXPECT_TRUE(copy->complete(0));
+      }
+      EXPECT_EQ(os::cpus_of_thread(answering), others);
+    }
+  }
+  os::use_cpus(all);
+  EXPECT_TRUE(complete(*copy));
   expect_exact();
 }
 

@@ -161,8 +161,10 @@ TEST(CampaignScenario, AllDimensionsAreDrawn) {
     ASSERT_TRUE(can_be_carried_out(scenario)) << text_of(scenario);
     if (scenario.jobs.size() == 2)
       drawn.insert(scenario.jobs[0].name == scenario.jobs[1].name ? "name reused" : "two names");
+    if (scenario.jobs[0].small) drawn.insert("small");
     for (const Launch& launch : scenario.launches) {
-      for (const char* field : {"mode", "scheme", "tiers", "store", "killed", "engines", "per_node", "parities"})
+      for (const char* field :
+           {"mode", "scheme", "tiers", "store", "killed", "engines", "per_node", "parities", "capture"})
         for (const auto& [name, value] : fields_of(launch))
           if (name == field) drawn.insert(name + " " + value);
       for (const Act act : launch.acts) drawn.insert(name_of(act));
@@ -208,7 +210,10 @@ TEST(CampaignScenario, AllDimensionsAreDrawn) {
                              "close",
                              "node",
                              "store",
-                             "memory_kib"})
+                             "memory_kib",
+                             "capture cow",
+                             "capture auto",
+                             "small"})
     EXPECT_TRUE(drawn.contains(wanted)) << wanted;
 }
 

@@ -1,6 +1,7 @@
 #include "campaign/generator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "os/crash_point.hpp"
@@ -9,12 +10,12 @@
 namespace perdure::campaign {
 namespace {
 
-constexpr unsigned kArrays = 0x5eed'0000;
+constexpr unsigned kArrays = 0x5eed'0000, kCaptures = 0xca97'0000;
 constexpr int kMostNodes = 5;
 
 class Drawing {
  public:
-  explicit Drawing(unsigned seed) : random_(seed), arrays_(seed + kArrays) {}
+  explicit Drawing(unsigned seed) : random_(seed), arrays_(seed + kArrays), captures_(seed + kCaptures) {}
   Scenario scenario();
   Scenario elastic();
 
@@ -38,6 +39,7 @@ class Drawing {
   int spare() { return next_node_++; }
   int array_seed() { return 1 + static_cast<int>(arrays_() % 100'000); }
   void draw_division(Launch& launch);
+  void draw_capture(Launch& launch);
   void fit_nodes(Launch& launch, int ranks);
   void resize(Launch& launch);
   void next_after(Launch& launch, int ranks);
@@ -45,7 +47,8 @@ class Drawing {
   void draw_few_acts(Launch& launch);
 
   std::mt19937 random_;
-  std::mt19937 arrays_;  // so that jobs without arrays are drawn as if there were none
+  std::mt19937 arrays_;    // so that jobs without arrays are drawn as if there were none
+  std::mt19937 captures_;  // so that what a seed stood for before these were drawn stays the rest of it
   int next_node_ = 0;
   std::vector<int> away_;  // nodes that were replaced and still have what they had
 };
@@ -110,6 +113,11 @@ void Drawing::draw_division(Launch& launch) {
   launch.division = once_in(4) ? 0 : 1 + below(100'000);
   launch.moves = once_in(4);
   if (once_in(6)) launch.chunk_kib = one_of<int>({64, 128, 256});
+}
+
+void Drawing::draw_capture(Launch& launch) {
+  static constexpr std::array kModes = {"copy", "copy", "cow", "cow", "auto"};
+  launch.capture = kModes[captures_() % kModes.size()];
 }
 
 /// Another number of ranks, mostly a small one, on nodes of which some are those of before, maybe in another order.
@@ -232,6 +240,7 @@ Scenario Drawing::scenario() {
     drawn.ranks = static_cast<int>(last.back().nodes.size()) * last.back().per_node;
     if (arrays_() % 2 == 0) drawn.arrays = array_seed();
     if (drawn.arrays != 0) draw_division(last.back());
+    drawn.small = captures_() % 3 == 0 && drawn.arrays == 0;
     scenario.jobs.push_back(drawn);
   }
   for (int left = 2 + below(4); left > 0; --left) {
@@ -239,8 +248,14 @@ Scenario Drawing::scenario() {
     Launch& launch = last[static_cast<std::size_t>(job)];
     const int ranks = scenario.ranks_of(launch);
     draw_failures(launch, ranks);
+    // Without a network and a store nodes wait for each other, half a minute at each choice (docs/developing.md), and
+    // several choices take longer than a launch may.
+    const bool arrays = scenario.jobs[static_cast<std::size_t>(job)].arrays != 0;
+    if (arrays && launch.store == "full" && launch.scheme == "single" && launch.nodes.size() > 1)
+      launch.store = "works";
     draw_acts(launch);
     draw_destruction(launch, ranks);
+    draw_capture(launch);
     scenario.launches.push_back(launch);
     next_after(launch, ranks);
     if (scenario.jobs[static_cast<std::size_t>(job)].arrays == 0) continue;
@@ -337,6 +352,7 @@ Scenario Drawing::elastic() {
     for (int tries = 0; store == "full" && launch.scheme == "single" && launch.nodes.size() > 1 && tries < 4; ++tries)
       draw_scheme(launch);
     draw_few_acts(launch);
+    draw_capture(launch);
     launch.engines = launch.mode == "daemon" && once_in(2) ? "left" : "killed";
     if (number == failing) draw_one_failure(launch, launch.ranks);
     scenario.launches.push_back(launch);

@@ -20,12 +20,13 @@ constexpr int kTries = 12;
 constexpr double kRepeating_s = 10;
 constexpr int kRivalPatience = 15'000;  // of 2 ms
 constexpr useconds_t kPause_us = 50'000;
+constexpr std::uint64_t kNeverCaptured = 500;    // more than acts
 constexpr double kPatience_s = 60, kHope_s = 3;  // where nothing fails, and where something does
 
 /// Regions of a rank's own.
 class OwnRegions : public RankState {
  public:
-  explicit OwnRegions(int rank) : state_(rank, words_of(rank)) {}
+  OwnRegions(const Job& job, int rank) : state_(rank, words_of(job, rank)) {}
   std::string protect(perdure_t* handle, std::size_t) override {
     state_.protect(handle);
     return "";
@@ -114,10 +115,22 @@ perdure_status go_back(Life& life, Entry& entry) {
   return status;
 }
 
+/// Until all is copied. Where the call leaves that to be done the program goes on at once, and writes to all that it
+/// has; what was captured is that of the call all the same.
+perdure_status capture(Life& life, std::int64_t version) {
+  auto status = perdure_checkpoint(life.handle, life.name.c_str(), version);
+  if (life.launch.capture == "copy" || greatest(life.rank, status == PERDURE_OK ? 0 : 1) == 1) return status;
+  const std::uint64_t step = life.state->step();
+  life.state->advance(step + kNeverCaptured);
+  status = perdure_wait(life.handle, life.name.c_str(), version, PERDURE_LEVEL_PROCESS, kPatience_s);
+  life.state->advance(step);
+  return status;
+}
+
 perdure_status captured(Life& life, std::int64_t version) {
   bool again = false;
   auto status = together(
-      life, [&] { return perdure_checkpoint(life.handle, life.name.c_str(), version); }, &again);
+      life, [&] { return capture(life, version); }, &again);
   // The first call may have got as far as that: then the others are told that some rank failed.
   const bool exists = greatest(life.rank, status == PERDURE_EXISTS ? 1 : 0) == 1;
   if (again && exists) status = PERDURE_OK;
@@ -198,13 +211,16 @@ void note(Life& life, Act what, perdure_status status, Entry& entry) {
 
 }  // namespace
 
-std::size_t words_of(int rank) { return 5000 + static_cast<std::size_t>(rank) * 7919 % 30000; }
+std::size_t words_of(const Job& job, int rank) {
+  const std::size_t some = static_cast<std::size_t>(rank) * 7919;
+  return job.small ? 100 + some % 1000 : 5000 + some % 30000;
+}
 
 int live(const Rank& rank, const LifeOptions& options, const Scenario& scenario, std::size_t number, Board& board) {
   const Launch& launch = scenario.launches[number];
   std::unique_ptr<RankState> state;
   if (scenario.job_of(number).arrays == 0)
-    state = std::make_unique<OwnRegions>(rank.rank);
+    state = std::make_unique<OwnRegions>(scenario.job_of(number), rank.rank);
   else
     state = arrays_of(scenario, number, rank.rank);
   Life life{rank,

@@ -30,8 +30,8 @@ struct Board {
   std::array<char, 300> why_not_opened{};
 };
 
-/// Words of a rank's state.
-std::size_t words_of(int rank);
+/// Words of a rank's state where it has no arrays.
+std::size_t words_of(const Job& job, int rank);
 
 /// What a rank's life is told beside its scenario.
 struct LifeOptions {

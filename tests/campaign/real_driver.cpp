@@ -62,18 +62,19 @@ class RealDriver : public Driver {
 
 std::string RealDriver::options(const Scenario& scenario, std::size_t number) const {
   const Launch& launch = scenario.launches[number];
-  return options_in(directory_, launch.mode,
-                    "job=" + scenario.job_of(number).owner + ";engine.idle_exit=60;engine.drain_timeout=" +
-                        (launch.store == "works" ? "60" : "2") + ";checkpoint.timeout=4;checkpoint.lease=2" +
-                        ";node.ranks_per_node=" + std::to_string(launch.per_node) +
-                        ";node.numbers=" + joined_numbers(launch.nodes) + ";redundancy.scheme=" + launch.scheme +
-                        ";redundancy.parities=" + std::to_string(launch.parities) + ";redundancy.group_size=" +
-                        std::to_string(launch.group_size) + ";redundancy.during_capture=" + launch.during_capture +
-                        ";tier.order=" + launch.tiers + ";tier.memory.max_bytes=" + std::to_string(launch.memory_kib) +
-                        "KiB;tier.file.max_bytes=" + std::to_string(launch.file_kib) + "KiB;retention.keep_last=" +
-                        std::to_string(launch.keep_last) + ";flush.threads=" + std::to_string(launch.flush_threads) +
-                        ";chunk_bytes=" + std::to_string(launch.chunk_kib) + "KiB" +
-                        ";checkpoint.replace=" + (launch.replace ? "true" : "false"));
+  return options_in(
+      directory_, launch.mode,
+      "job=" + scenario.job_of(number).owner + ";engine.idle_exit=60;engine.drain_timeout=" +
+          (launch.store == "works" ? "60" : "2") + ";checkpoint.timeout=4;checkpoint.lease=2" +
+          ";node.ranks_per_node=" + std::to_string(launch.per_node) + ";node.numbers=" + joined_numbers(launch.nodes) +
+          ";redundancy.scheme=" + launch.scheme + ";redundancy.parities=" + std::to_string(launch.parities) +
+          ";redundancy.group_size=" + std::to_string(launch.group_size) +
+          ";redundancy.during_capture=" + launch.during_capture + ";tier.order=" + launch.tiers +
+          ";tier.memory.max_bytes=" + std::to_string(launch.memory_kib) + "KiB;tier.file.max_bytes=" +
+          std::to_string(launch.file_kib) + "KiB;retention.keep_last=" + std::to_string(launch.keep_last) +
+          ";flush.threads=" + std::to_string(launch.flush_threads) +
+          ";chunk_bytes=" + std::to_string(launch.chunk_kib) + "KiB" +
+          ";checkpoint.replace=" + (launch.replace ? "true" : "false") + ";capture.mode=" + launch.capture);
 }
 
 std::string RealDriver::key(const Scenario& scenario, std::size_t number, int node) const {

@@ -59,6 +59,7 @@ void visit_job(J& job, Visit visit) {
   visit("owner", job.owner);
   visit("ranks", job.ranks);
   visit("arrays", job.arrays);
+  visit("small", job.small);
 }
 
 template <class L, class Visit>
@@ -81,6 +82,7 @@ void visit_launch(L& launch, Visit visit) {
   visit("chunk_kib", launch.chunk_kib);
   visit("replace", launch.replace);
   visit("during_capture", launch.during_capture);
+  visit("capture", launch.capture);
   visit("store", launch.store);
   visit("missing", launch.missing);
   visit("crash", launch.crash);

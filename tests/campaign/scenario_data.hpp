@@ -26,7 +26,8 @@ enum class Act {
 struct Job {
   std::string name = "app", owner = "default";
   int ranks = 1;
-  int arrays = 0;  ///< its state is arrays, which follow from this number; 0: regions of each rank's own
+  int arrays = 0;      ///< its state is arrays, which follow from this number; 0: regions of each rank's own
+  bool small = false;  ///< those are so small that ranks stage before they agree
   friend bool operator==(const Job&, const Job&) = default;
 };
 
@@ -47,6 +48,7 @@ struct Launch {
   int chunk_kib = 128;
   bool replace = false;
   std::string during_capture = "auto";
+  std::string capture = "copy";  ///< other ones: the ranks write to all of it before it is copied
   // What fails while it runs
   std::string store = "works";  ///< or "full", or "unreadable"
   int missing = -1;             ///< the node whose memory tier cannot be opened

@@ -17,7 +17,7 @@ class Smaller {
     fewer_nodes();
     fewer_ranks();
     fewer_ranks_of_jobs();
-    no_arrays();
+    plainer_jobs();
     plainer_nodes();
     return std::move(found_);
   }
@@ -144,11 +144,13 @@ class Smaller {
         add(next);
       }
   }
-  void no_arrays() {
+  void plainer_jobs() {
     for (std::size_t job = 0; job < from_.jobs.size(); ++job) {
-      Scenario next = from_;
-      next.jobs[job].arrays = 0;
-      add(next);
+      Scenario without_arrays = from_, large = from_;
+      without_arrays.jobs[job].arrays = 0;
+      add(without_arrays);
+      large.jobs[job].small = false;
+      add(large);
     }
   }
 
