@@ -248,11 +248,6 @@ Scenario Drawing::scenario() {
     Launch& launch = last[static_cast<std::size_t>(job)];
     const int ranks = scenario.ranks_of(launch);
     draw_failures(launch, ranks);
-    // Without a network and a store nodes wait for each other, half a minute at each choice (docs/developing.md), and
-    // several choices take longer than a launch may.
-    const bool arrays = scenario.jobs[static_cast<std::size_t>(job)].arrays != 0;
-    if (arrays && launch.store == "full" && launch.scheme == "single" && launch.nodes.size() > 1)
-      launch.store = "works";
     draw_acts(launch);
     draw_destruction(launch, ranks);
     draw_capture(launch);

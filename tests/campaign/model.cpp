@@ -148,15 +148,6 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   return is_where_it_was(attempt, launch);
 }
 
-/// Of arrays each rank needs what others have. Without a network that comes from the store, to which nobody brings
-/// again what is damaged there (docs/known-defects.md).
-bool Model::is_damaged_out_of_reach(const Launch& launch) const {
-  if (launch.nodes.size() == 1 || launch.scheme != "single") return false;
-  if (scenario_.jobs[static_cast<std::size_t>(launch.job)].arrays == 0) return false;
-  return std::any_of(attempts_.begin(), attempts_.end(),
-                     [&](const Attempt& attempt) { return attempt.job == launch.job && attempt.damaged_in_store; });
-}
-
 std::optional<std::size_t> Model::required(const Launch& launch) const {
   for (std::size_t i = attempts_.size(); i-- > 0;)
     if (attempts_[i].job == launch.job && is_there(i, launch)) return i;
@@ -298,7 +289,6 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const auto passes =
       may_pass(status) && (is_killed(now.launch) || now.launch.store != "works" || now.launch.hung >= 0);
   const bool device = status == PERDURE_IO && now.launch.store != "works";
-  const bool out_of_reach = status == PERDURE_UNAVAILABLE && is_damaged_out_of_reach(now.launch);
   const bool nothing = status == PERDURE_NOT_FOUND;
   const bool parts = status == PERDURE_INCOMPLETE || status == PERDURE_CORRUPT;
   // What could not be read for want of memory is not told from damage yet.
@@ -308,7 +298,7 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const bool left = now.number > 0 && scenario_.launches[now.number - 1].engines == "left";
   const bool no_tier = now.launch.missing >= 0 && (now.launch.tiers == "memory" || left);
   const bool no_room = status == PERDURE_NO_SPACE && (!has_room(now.launch) || no_tier);
-  if (!nothing && !parts && !passes && !device && !out_of_reach && !for_want && !no_room)
+  if (!nothing && !parts && !passes && !device && !for_want && !no_room)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
   if (!latest) return;  // the program stays where it is
   now.goes_on = nothing;

@@ -86,7 +86,6 @@ class Model {
   bool is_there(std::size_t attempt, const Launch& launch) const;
   bool is_the_store_s(std::size_t attempt, const Launch& launch) const;
   bool is_proof(const Attempt& attempt, const Launch& launch) const;
-  bool is_damaged_out_of_reach(const Launch& launch) const;
   std::optional<std::size_t> required(const Launch& launch) const;
   bool is_foreign(const Launch& launch, bool certainly) const;
   void note_owner(const Launch& launch, bool writes);
