@@ -136,11 +136,11 @@ nlohmann::json Disturbed::run() {
   nlohmann::json undisturbed_s = nlohmann::json::array();
   nlohmann::json disturbed_s = undisturbed_s, flush_s = undisturbed_s, lost_s = undisturbed_s;
   double before = alone();
-  for (int i = 0; i <= settings_.turns; ++i) {
+  for (int i = 0; i < settings_.before + settings_.turns; ++i) {
     turn(true);
     const double after = alone(), between = (before + after) / 2;
     before = after;
-    if (i == 0 || flush_.batches == 0) continue;  // warms up; ended before anybody looked
+    if (i < settings_.before || flush_.batches == 0) continue;  // warms up; ended before anybody looked
     undisturbed_s.push_back(between / steps_);
     disturbed_s.push_back(flush_.disturbed_s / flush_.batches / steps_);
     flush_s.push_back(flush_.seconds);

@@ -12,7 +12,8 @@ namespace perdure::bench {
 struct Interference {
   std::size_t bytes = 256U << 20;                               ///< of a checkpoint, of all ranks together
   std::size_t memory_grid = 128U << 20, cache_grid = 8U << 20;  ///< both arrays of a grid
-  int turns = 5;                                                ///< checkpoints that count; one more warms up
+  int turns = 5;                                                ///< checkpoints that count
+  int before = 1;                                               ///< and before them: what an engine learns from
   double seconds = 1, batch_s = 0.01;
   double longest_s = 4;  ///< that a flush is computed beside; then it is waited for, out of the figures
   bool direct = true;

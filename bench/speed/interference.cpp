@@ -36,7 +36,10 @@ void add_options(CLI::App& app, Interference& settings, bool& json) {
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--cache-grid", settings.cache_grid, "bytes of the grid that is within it")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("--turns", settings.turns, "counted checkpoints, after one warm-up")->check(CLI::Range(1, 1000));
+  app.add_option("--turns", settings.turns, "counted checkpoints")->check(CLI::Range(1, 1000));
+  app.add_option("--before", settings.before,
+                 "checkpoints before them, which warm up; a limit is learnt from some seven")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", settings.seconds, "of computing between checkpoints, undisturbed")
       ->check(CLI::Range(0.001, 60.0));
   app.add_option("--batch", settings.batch_s, "seconds of steps between looks at the flush")

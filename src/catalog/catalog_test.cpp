@@ -178,6 +178,7 @@ TEST_F(CatalogFile, TakesNoRecordThatReplayWouldSkip) {
                                       BegunRecord{id, {{2, 2, {0}, false}}},
                                       SpilledRecord{nameless, 0, {}},
                                       StoredRecord{nameless, 0},
+                                      GoneRecord{nameless, 0},
                                       IncarnationRecord{"", 4711},
                                       DropRecord{nameless},
                                       QuarantineRecord{nameless, 0, 0, "damaged"},

@@ -150,6 +150,9 @@ struct Encoder {
   Json operator()(const StoredRecord& r) const {
     return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
   }
+  Json operator()(const GoneRecord& r) const {
+    return {{"record", "gone"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
+  }
   Json operator()(const IncarnationRecord& r) const {
     return {{"record", "incarnation"}, {"name", r.name}, {"incarnation", r.incarnation}};
   }
@@ -163,6 +166,15 @@ struct Encoder {
         {"record", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
   }
 };
+
+/// StoredRecord or GoneRecord.
+template <class WithSegment>
+base::Result<Record> segment_record_from_json(const Json& json, const std::string& object) {
+  WithSegment record;
+  PERDURE_TRY(record.id, get_id(json, object));
+  PERDURE_TRY(record.segment, base::get_u32(json, "segment", object));
+  return Record{record};
+}
 
 /// ReachedRecord or DropRedundancyRecord.
 template <class WithId>
@@ -241,12 +253,8 @@ base::Result<Record> fields_from_json(const Json& json, const std::string& objec
     return Record{DropRecord{std::move(id)}};
   }
   if (kind == "incarnation") return incarnation_from_json(json, object);
-  if (kind == "stored") {
-    StoredRecord record;
-    PERDURE_TRY(record.id, get_id(json, object));
-    PERDURE_TRY(record.segment, base::get_u32(json, "segment", object));
-    return Record{record};
-  }
+  if (kind == "stored") return segment_record_from_json<StoredRecord>(json, object);
+  if (kind == "gone") return segment_record_from_json<GoneRecord>(json, object);
   return base::fail(PERDURE_CORRUPT, object, "unknown kind of record '" + kind + "'");
 }
 

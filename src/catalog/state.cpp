@@ -29,11 +29,11 @@ bool is_quarantined(const HeldVersion& held, std::uint32_t rank) {
                      [rank](const auto& entry) { return entry.first == rank; });
 }
 
-void apply_stored(State& state, const StoredRecord& stored) {
-  const auto it = state.versions.find(stored.id);
+void set_stored(State& state, const segment::VersionId& id, std::uint32_t index, bool stored) {
+  const auto it = state.versions.find(id);
   if (it == state.versions.end()) return;
   for (LocalSegment& segment : it->second.segments)
-    if (segment.index == stored.segment) segment.stored = true;
+    if (segment.index == index) segment.stored = stored;
 }
 
 void apply_incarnation(State& state, const IncarnationRecord& record) {
@@ -164,7 +164,9 @@ void State::apply(const Record& record) {
   } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     if (auto it = versions.find(commit->id); it != versions.end()) apply_commit(it->second, *commit);
   } else if (const auto* stored = std::get_if<StoredRecord>(&record)) {
-    apply_stored(*this, *stored);
+    set_stored(*this, stored->id, stored->segment, true);
+  } else if (const auto* gone = std::get_if<GoneRecord>(&record)) {
+    set_stored(*this, gone->id, gone->segment, false);
   } else if (const auto* incarnation = std::get_if<IncarnationRecord>(&record)) {
     apply_incarnation(*this, *incarnation);
   } else if (const auto* begun_now = std::get_if<BegunRecord>(&record)) {

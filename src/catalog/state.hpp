@@ -66,6 +66,11 @@ struct StoredRecord {
   segment::VersionId id;
   std::uint32_t segment = 0;
 };
+/// The store has one of them no more: it was damaged there, and was set aside or removed.
+struct GoneRecord {
+  segment::VersionId id;
+  std::uint32_t segment = 0;
+};
 /// Where the store has, from now on, what this node brings of a name (store::Store::incarnation). When it differs from
 /// the one before, what was brought there is not there any more.
 struct IncarnationRecord {
@@ -103,7 +108,7 @@ struct SpilledRecord {
 };
 using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord,
                             BegunRecord, SpilledRecord, RedundancyRecord, ReachedRecord, BadBlockRecord,
-                            DropRedundancyRecord, SupersededRecord, IncarnationRecord>;
+                            DropRedundancyRecord, SupersededRecord, IncarnationRecord, GoneRecord>;
 
 base::Json to_json(const Record& record);
 /// What in it does not fit together, or nothing: the rules of who writes a record and of who reads it.

@@ -51,6 +51,20 @@ TEST(State, WhatWasStoredInAnotherIncarnationOfTheStoreIsNotStoredAnyMore) {
   EXPECT_TRUE(fold(state.snapshot()).versions[kId].all_stored());
 }
 
+TEST(State, ASegmentThatTheStoreHasNoMoreIsNotStored) {
+  State state = fold({sample_stage(kId, 0, 2), CommitRecord{kId, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
+                      StoredRecord{kId, 0}, StoredRecord{kId, 1}, GoneRecord{kId, 7}});
+  EXPECT_TRUE(state.versions[kId].all_stored());
+  for (int twice = 0; twice < 2; ++twice) {
+    state.apply(GoneRecord{kId, 1});
+    EXPECT_FALSE(state.versions[kId].all_stored());
+    EXPECT_TRUE(state.versions[kId].segments[0].stored);
+  }
+  EXPECT_FALSE(fold(state.snapshot()).versions[kId].all_stored());
+  state.apply(StoredRecord{kId, 1});
+  EXPECT_TRUE(state.versions[kId].all_stored());
+}
+
 TEST(State, TheFirstIncarnationThatIsKnownTakesNothingBack) {
   const State state = fold({sample_stage(kId, 0, 1), CommitRecord{kId, {{0, 1, {0}, false}}}, StoredRecord{kId, 0},
                             IncarnationRecord{"nbody", 7}});

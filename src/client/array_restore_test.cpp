@@ -380,6 +380,55 @@ TEST_F(ArrayRestores, ThatDoNotFitSayWhichRegionAndWhy) {
   });
 }
 
+// Two nodes without a network: what one of them holds the other has from the store only.
+TEST_F(ArrayRestores, WhoseSegmentIsDamagedAreBroughtToTheStoreAgainByTheNodeThatHasThem) {
+  const auto whole = box_of({{0, 300}, {0, 70}});
+  const auto rows = [&](std::uint64_t rank) { return Part(whole, {box_of({{75 * rank, 75 * rank + 75}, {0, 70}})}); };
+  const auto columns = [&](std::uint64_t rank) {
+    return Part(whole, {box_of({{0, 300}, {70 * rank / 4, 70 * (rank + 1) / 4}})});
+  };
+  for (const bool all_segments : {false, true}) {
+    const std::int64_t version = all_segments ? 2 : 1;
+    {
+      // Engines that end leave all where it is, because the store refused something of another name.
+      os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store/other" + ":ENOSPC"));
+      const test_support::InstalledHooks installed(full);
+      run(
+          4,
+          [&](Session& session) {
+            Part part = rows(session.rank());
+            good(part.protect(session, 1));
+            part.fill(version);
+            good(session.checkpoint("app", version));
+            good(session.wait("app", version, PERDURE_LEVEL_STORE, -1));
+            good(session.checkpoint("other", version));
+          },
+          false);
+    }
+    const auto store = store::make_store(directory_ / "store").value();
+    const auto written = store->list("app").value();
+    for (const auto& listing : written)
+      for (const auto& segment : listing.segments) {
+        if (listing.id.version != static_cast<std::uint64_t>(version) || (!all_segments && segment.index != 0))
+          continue;
+        const auto file = os::File::open(directory_ / "store/" + segment.path, os::Open::read_write).value();
+        ASSERT_TRUE(file.write(300, std::vector<std::byte>(1, std::byte{7})));
+      }
+    run(
+        4,
+        [&](Session& session) {
+          Part part = columns(session.rank());
+          good(part.protect(session, 1));
+          good(session.restore("app", -1, std::nullopt));
+          EXPECT_EQ(part.wrong(version), 0U) << "rank " << session.rank();
+        },
+        false);
+    EXPECT_EQ(store->set_aside("app")->size(), all_segments ? 3U : 1U);
+    const auto mended = store->list("app").value();
+    for (const auto& listing : mended) EXPECT_TRUE(store::read_version(*store, listing));
+  }
+}
+
 class ArraysOfLostNodes : public ArrayRestores {
  protected:
   /// Four nodes of two ranks write a version that the store never gets; then node `lost` is gone, if there is one.

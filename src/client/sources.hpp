@@ -42,10 +42,11 @@ struct StoreView {
   std::optional<base::Error> unreadable = {};  ///< why some of it, or all, could not be read
   std::vector<Suspect> suspects = {};          ///< of the versions; not among their segments
   std::uint64_t forgotten_ns = 0;              ///< attempts up to this time are gone (store::Store::forget)
+  std::vector<segment::VersionId> aside = {};  ///< attempts that were looked at, of which a segment is in quarantine
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;
-  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns)
+  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns, aside)
 };
 
 struct ReadSegment {

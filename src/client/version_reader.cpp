@@ -7,6 +7,7 @@
 #include "client/absence.hpp"
 #include "client/read_ahead.hpp"
 #include "client/second_reading.hpp"
+#include "client/store_losses.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "plan/missing_segments.hpp"
@@ -14,7 +15,7 @@
 namespace perdure::client {
 namespace {
 
-// For what others need of this node, which they can have from the store only.
+// In one call, for all that others need of this node and can have from the store only.
 constexpr std::uint64_t kLongestWait_ns = 30'000'000'000;
 constexpr unsigned kStoreTries = 3;
 constexpr std::uint64_t kStorePause_ns = 25'000'000;
@@ -23,6 +24,21 @@ bool whole(const StoredVersionView& view) {
   std::size_t ranks = 0;
   for (const auto& segment : view.segments) ranks += segment.ranks.size();
   return view.ranks > 0 && ranks == view.ranks;
+}
+
+// Of the attempts that were looked at, those of which a segment was set aside. What cannot be told is no news.
+void note_set_aside(store::Store& store, const Opening& opening, const std::set<segment::VersionId>& excluded,
+                    StoreView& view) {
+  const auto found = store.set_aside(opening.name);
+  if (!found) return;
+  const bool ends_whole = opening.version < 0 && !view.versions.empty() && whole(view.versions.back());
+  std::set<segment::VersionId> aside;
+  for (const auto& segment : *found) {
+    const bool wanted = opening.version < 0 || segment.id.version == static_cast<std::uint64_t>(opening.version);
+    const bool passed = ends_whole && segment.id.attempt < view.versions.back().id.attempt;
+    if (wanted && !passed && !excluded.contains(segment.id)) aside.insert(segment.id);
+  }
+  view.aside.assign(aside.begin(), aside.end());
 }
 
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
@@ -39,6 +55,7 @@ base::Result<StoreView> read_store(store::Store& store, const Opening& opening, 
     const bool read = !view.versions.empty() && view.versions.back().id == listing.id;
     if (opening.version < 0 && read && whole(view.versions.back())) break;
   }
+  note_set_aside(store, opening, excluded, view);
   return view;
 }
 
@@ -145,7 +162,7 @@ base::Status VersionReader::report(const Opening& opening) {
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
   const bool gathers = opening.regions.arrays || opening.detail != 0;
-  const std::uint64_t until = os::monotonic_ns() + kLongestWait_ns;
+  if (wait_until_ns_ == 0) wait_until_ns_ = os::monotonic_ns() + kLongestWait_ns;
   const auto elsewhere = [&](std::uint32_t rank) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
@@ -153,13 +170,13 @@ base::Status VersionReader::report(const Opening& opening) {
     // Ranks of any node may need it, of as many ranks as there are now or of others.
     const bool there = held.stored || (job_.group().network_open() && held.spilled.empty());
     const bool gathered = held.ranks == job_.ranks() ? gathers : !opening.regions.local;
-    const bool for_others = gathered && !there && job_.nodes().labels.size() > 1;
+    const bool for_others = (gathered || awaited_.contains(held.id)) && !there && job_.nodes().labels.size() > 1;
     if (!held.committed) continue;
     std::uint64_t most_ns = 0;  // as long as it takes
     if (std::none_of(held.spilled.begin(), held.spilled.end(), elsewhere)) {
       const std::uint64_t now = os::monotonic_ns();
-      if (!for_others || now >= until) continue;
-      most_ns = until - now;
+      if (!for_others || now >= wait_until_ns_) continue;
+      most_ns = wait_until_ns_ - now;
     }
     const auto stored = channel.call(ipc::WaitStored{held.id, most_ns});
     if (!stored && !channel.connected()) return base::fail(stored.error());
@@ -227,14 +244,55 @@ base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
   return seen;
 }
 
+// Whether ranks of other nodes can have it from the store only.
+bool VersionReader::others_need(const StoreLoss& loss, const Opening& opening) const {
+  if (job_.group().network_open() || job_.nodes().labels.size() == 1) return false;
+  if (loss.of_ranks != job_.ranks()) return !regions_.local;
+  bool needed = regions_.arrays || opening.detail != 0;
+  loss.ranks.for_each([&](std::uint32_t rank) {
+    needed = needed || (rank < job_.ranks() && job_.nodes().node_of_rank[rank] != loss.node);
+  });
+  return needed;
+}
+
+// What was damaged in the store, and is whole on the node that brought it there, is brought there again, once in a
+// call. True where others need it: then all look again, which waits for it. An engine that dies is noticed by the next
+// exchange.
+bool VersionReader::bring_again(const Opening& opening, const JobInventory& all, const StoreView& store) {
+  bool look_again = false;
+  for (const auto& loss : store_losses(all, store, {opening.version, excluded_})) {
+    const bool needed = others_need(loss, opening);
+    bool news = false;
+    for (const std::uint32_t segment : loss.segments) news |= asked_again_.insert({loss.id, loss.node, segment}).second;
+    if (!news) continue;
+    if (needed) awaited_.insert(loss.id);
+    look_again = look_again || needed;
+    if (job_.leads() && loss.node == job_.nodes().mine)
+      (void)base::caught("restore", [&] {
+        return job_.engine().channel().call(ipc::SegmentsGone{loss.id, loss.segments});
+      });
+  }
+  return look_again;
+}
+
+// [collective] What there is to choose from.
+base::Result<VersionReader::Seen> VersionReader::see(const Opening& opening, const base::Status& mine) {
+  for (;;) {
+    forget();
+    PERDURE_TRY(const auto opened, agree_on_call(opening, mine));
+    regions_ = opened.regions;
+    PERDURE_TRY(auto seen, look(opening, opened.bytes));
+    for (const auto& suspect : seen.store.suspects)
+      seen.store.aside.push_back(suspect.id);  // or it is in the view then
+    PERDURE_CHECK(client::read_again(job_, seen.store));
+    if (seen.store.forgotten_ns != 0) PERDURE_CHECK(forget_held(seen.all, opening.name, seen.store.forgotten_ns));
+    if (!bring_again(opening, seen.all, seen.store)) return seen;
+  }
+}
+
 base::Status VersionReader::choose(const Opening& opening, const base::Status& mine) {
-  forget();
-  PERDURE_TRY(const auto opened, agree_on_call(opening, mine));
-  regions_ = opened.regions;
-  PERDURE_TRY(auto seen, look(opening, opened.bytes));
+  PERDURE_TRY(auto seen, see(opening, mine));
   auto& [all, store] = seen;
-  PERDURE_CHECK(client::read_again(job_, store));
-  if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, opening.name, store.forgotten_ns));
   const bool network = job_.group().network_open();
   const Candidates candidates{opening.version, excluded_};
   auto plans = plan_versions(all, store, job_.nodes().node_of_rank, network, not_fetched_, !regions_.local);

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "client/rank_image.hpp"
+#include "client/store_losses.hpp"
 #include "client/whereabouts.hpp"
 
 namespace perdure::client {
@@ -20,7 +22,8 @@ class VersionReader {
   /// `opening.version` negative: of all. What was chosen before is forgotten. `mine`: what keeps this rank from
   /// calling. Two collectives: the call, with the lengths of what follows; the inventories of all nodes and the store's
   /// content, one for each MiB. (A third one when the store's content is more than two versions of this job's size;
-  /// two more where something is not in place and nodes keep redundancy of it.)
+  /// two more where something is not in place and nodes keep redundancy of it; the same ones again where the store lost
+  /// what other nodes need of one that still has it.)
   base::Status choose(const Opening& opening, const base::Status& mine);
   const segment::VersionId& id() const { return id_; }
   /// What ranks said of their regions when it was chosen. Where none has any that is not a part of an array, versions
@@ -92,6 +95,9 @@ class VersionReader {
   base::Status report(const Opening& opening);
   base::Result<Opened> agree_on_call(Opening opening, const base::Status& mine);
   base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
+  base::Result<Seen> see(const Opening& opening, const base::Status& mine);
+  bool others_need(const StoreLoss& loss, const Opening& opening) const;
+  bool bring_again(const Opening& opening, const JobInventory& all, const StoreView& store);
   void forget();
   base::Status forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns);
   void take(VersionPlan plan, JobInventory all, StoreView store);
@@ -117,6 +123,10 @@ class VersionReader {
   std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
   std::set<segment::VersionId> excluded_;
   std::set<segment::VersionId> not_fetched_;  // could not be, and are in the store
+  /// Version, node and segment: what the store had lost and the node was asked to bring there again.
+  std::set<std::tuple<segment::VersionId, std::uint32_t, std::uint32_t>> asked_again_;
+  std::set<segment::VersionId> awaited_;  // of these what others need
+  std::uint64_t wait_until_ns_ = 0;       // for what others need; 0: nobody has waited yet
 };
 
 }  // namespace perdure::client

@@ -118,7 +118,7 @@ struct Stage {
   segment::Piece piece;
   std::uint64_t launch = 0;  ///< LaunchNodes: who captures it; 0: nobody said
   /// Not empty: it is committed with these segments as soon as all its ranks are staged here, who need not agree then.
-  std::vector<PlannedSegment> when_whole;
+  std::vector<PlannedSegment> when_whole = {};
   PERDURE_FIELDS(id, ranks, piece, launch, when_whole)
   std::string wrong() const {
     if (piece.rank >= ranks) return "field 'piece': its rank is not below the number of ranks";

@@ -14,8 +14,8 @@ struct SlotAddress {
   std::uint64_t offset = 0;
   std::uint64_t capacity = 0;
   bool mapped = false;
-  bool fresh = false;  ///< its memory was not backed yet when it was acquired
-  std::string access;  ///< whose way moves its bytes; empty: as in a file, through a mapping if it is mapped
+  bool fresh = false;       ///< its memory was not backed yet when it was acquired
+  std::string access = {};  ///< whose way moves its bytes; empty: as in a file, through a mapping if it is mapped
   PERDURE_FIELDS(tier, slot, path, offset, capacity, mapped, fresh, access)
   std::string wrong() const { return tier <= 0xffff ? "" : "field 'tier' is out of range"; }
 };

@@ -138,6 +138,18 @@ struct StoreIncarnation {
   std::string wrong() const { return segment::VersionId{name, 0, {}}.wrong(); }
 };
 
-using VersionMessages = Messages<Inventory, Locate, Unpin, Quarantine, Restored, Retire, StoreIncarnation>;
+/// The store has these segments no more that this node brought there: those of which all is still here are brought
+/// there again. What it does not hold, or has not brought there, is left alone.
+struct SegmentsGone {
+  static constexpr const char* kName = "segments_gone";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  std::vector<std::uint32_t> segments;  ///< their indices
+  PERDURE_FIELDS(id, segments)
+};
+
+using VersionMessages =
+    Messages<Inventory, Locate, Unpin, Quarantine, Restored, Retire, StoreIncarnation, SegmentsGone>;
 
 }  // namespace perdure::ipc

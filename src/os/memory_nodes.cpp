@@ -24,12 +24,12 @@ constexpr std::size_t kPagesOfACall = 512;
 
 /// The calling thread, for the rest of its life.
 bool prefer_memory_of(std::uint32_t node) {
-  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
   std::array<unsigned long, kNodeWords> words{};
-  if (node >= kNodeWords * kBits) return false;
-  words[node / kBits] |= 1UL << (node % kBits);
+  if (node >= kNodeWords * kWordBits) return false;
+  words[node / kWordBits] |= 1UL << (node % kWordBits);
   // The kernel takes one bit less than it is told.
-  return ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, words.data(), kNodeWords * kBits + 1) == 0;
+  return ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, words.data(), kNodeWords * kWordBits + 1) == 0;
 }
 
 /// Whole pages: what else lies on the first and last one keeps its content.

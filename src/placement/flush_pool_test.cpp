@@ -129,7 +129,8 @@ TEST(FlushPool, ObservationsThatAreNoneOrOfAnotherNumberOfThreadsDoNotCount) {
 // ---- the application's budget
 
 /// An application whose steps of one second are slowed down by `price` per thread that flushes, and what its estimate
-/// says: the mean over the last 8 steps that a flush was in, known only while a quiet step is remembered.
+/// says: by the mean price in the last 8 steps that a flush was in for a fifth of the time, known only while a quiet
+/// step is remembered. A chunk takes a tenth of a step, and all threads begin one together.
 struct Application {
   FlushPool pool;
   Pressure pressure = {};
@@ -138,29 +139,36 @@ struct Application {
   double now_s = 0;
   bool known = true;  // by itself; otherwise after 3 quiet steps
   unsigned quiet = 0;
-  std::vector<double> costs = {};
-  std::vector<unsigned> threads = {};  // of each step
+  std::vector<double> prices = {};
+  std::vector<double> threads = {};  // of each step, on average
 
   Application(double max_slowdown, double the_price) : price(the_price) {
     pressure.max_slowdown = max_slowdown;
     now_s = 5;
   }
-  void steps(unsigned count, bool somebody_waits = false) {
-    for (unsigned i = 0; i < count; ++i) {
-      const unsigned running = threads.empty() ? 0 : threads.back();
-      const unsigned now = pool.decide({now_s, running, limit, 1000, somebody_waits, pressure}).threads;
-      for (int chunk = 0; chunk < 10; ++chunk)
-        if (now > 0) pool.observe(now_s, now, now);  // each thread brings bandwidth
-      threads.push_back(now);
-      now_s += 1 + price * now;
-      ++pressure.steps;
-      if (now > 0) ++pressure.flushed_steps, costs.push_back(price * now);
-      quiet = now == 0 ? quiet + 1 : quiet;
-      if (costs.size() > 8) costs.erase(costs.begin());
-      double sum = 0;
-      for (const double cost : costs) sum += cost;
-      if ((known || quiet >= 3) && !costs.empty()) pressure.slowdown = sum / static_cast<double>(costs.size());
+  void step(bool somebody_waits) {
+    constexpr int kChunks = 10;
+    unsigned sum = 0, busy = 0;
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      const unsigned now = pool.decide({now_s, 0, limit, 1000, somebody_waits, pressure}).threads;
+      if (now > 0) pool.observe(now_s, now, now);  // each thread brings bandwidth
+      now_s += (1 + price * now) / kChunks;
+      sum += now;
+      busy += now > 0 ? 1 : 0;
     }
+    threads.push_back(static_cast<double>(sum) / kChunks);
+    ++pressure.steps;
+    const double at_once = busy > 0 ? static_cast<double>(sum) / busy : 0;
+    if (5 * busy >= kChunks) ++pressure.flushed_steps, pressure.threads = at_once, prices.push_back(price);
+    quiet = busy == 0 ? quiet + 1 : quiet;
+    if (prices.size() > 8) prices.erase(prices.begin());
+    double all = 0;
+    for (const double one : prices) all += one;
+    if ((known || quiet >= 3) && !prices.empty())
+      pressure.slowdown = pressure.threads * all / static_cast<double>(prices.size());
+  }
+  void steps(unsigned count, bool somebody_waits = false) {
+    for (unsigned i = 0; i < count; ++i) step(somebody_waits);
   }
   double mean_threads(std::size_t last) const {
     double sum = 0;
@@ -172,18 +180,64 @@ struct Application {
 TEST(FlushBudget, WithoutOneNothingIsLimited) {
   Application app(0, 10);
   app.steps(500);
-  EXPECT_EQ(app.threads.back(), 4u);
+  EXPECT_GT(app.mean_threads(100), 3.9);
 }
 
 TEST(FlushBudget, AsManyThreadsRunAsItAllows) {
-  for (const auto& [price, fitting] : std::map<double, unsigned>{{0.01, 4}, {0.04, 2}, {0.06, 1}, {0.2, 0}}) {
+  for (const auto& [price, fitting] : std::map<double, unsigned>{{0.01, 4}, {0.04, 2}, {0.06, 1}}) {
     Application app(0.1, price);
     app.steps(2000);
     app.threads.clear();
     app.steps(1000);
     EXPECT_NEAR(app.mean_threads(1000), fitting, 0.25) << price;
-    for (const unsigned threads : app.threads) EXPECT_LE(threads, fitting + 1) << "no more than one step off";
+    for (const double threads : app.threads) EXPECT_LE(threads, fitting + 1) << "no more than one step off";
   }
+}
+
+TEST(FlushBudget, OneThreadThatIsTooMuchRestsAfterEachChunk) {
+  for (const double price : {0.2, 0.5, 2.0, 10.0}) {
+    Application app(0.1, price);
+    app.steps(3000);
+    app.threads.clear();
+    app.steps(1000);
+    std::size_t above = 0;
+    double cost = 0;
+    for (const double threads : app.threads) {
+      EXPECT_LE(threads, 1) << price;
+      above += threads == 1 ? 1 : 0;
+      cost += threads < 1 ? price * threads : 0;
+    }
+    EXPECT_LE(above, 12U) << price << ": only to see whether it still is too much";
+    EXPECT_NEAR(cost / static_cast<double>(app.threads.size() - above), 0.1, 0.025) << price;
+  }
+}
+
+TEST(FlushBudget, ItIsFlushedWithoutRestsAgainWhenItCostsLess) {
+  Application app(0.1, 0.4);
+  app.steps(300);
+  EXPECT_LT(app.mean_threads(100), 0.5);
+  app.price = 0.08;
+  app.steps(300);
+  EXPECT_GE(app.mean_threads(100), 1);
+}
+
+// However long a chunk took, and whatever happened meanwhile.
+TEST(FlushBudget, ARestIsAsLongAsItsChunkWasDear) {
+  FlushPool pool;
+  const Pressure pressure{0.1, 0.25, 0.25, 1, 100, 100};  // a fifth of every second, of which a half is allowed
+  const auto decide = [&](double now_s, unsigned running) {
+    return pool.decide({now_s, running, 1, 100, false, pressure});
+  };
+  ASSERT_EQ(decide(10, 0).threads, 1U);
+  EXPECT_EQ(decide(10.5, 1).threads, 1U) << "it is under way";
+  const double rest_s = 2 * (0.2 / (0.1 / 1.1) - 1);
+  const auto rests = decide(12, 0);
+  EXPECT_EQ(rests.threads, 0U);
+  EXPECT_NEAR(rests.again_s, 12 + rest_s, 1e-9);
+  EXPECT_EQ(decide(12 + 0.9 * rest_s, 0).threads, 0U);
+  EXPECT_EQ(decide(rests.again_s, 0).threads, 1U);
+  const auto after_a_long_one = decide(65, 0);
+  EXPECT_EQ(after_a_long_one.again_s, 65 + SlowdownBudget::kLongestPauseS);
 }
 
 TEST(FlushBudget, APauseIsNeverForEver) {
@@ -209,21 +263,21 @@ TEST(FlushBudget, APauseIsNeverForEver) {
 TEST(FlushBudget, ACheckpointThatWaitsBeatsIt) {
   Application app(0.01, 5);
   app.steps(100);
-  EXPECT_EQ(app.threads.back(), 0u);
+  EXPECT_LT(app.mean_threads(50), 0.2);
   app.steps(1, true);
-  EXPECT_GE(app.threads.back(), 1u);
+  EXPECT_GE(app.threads.back(), 1);
   app.steps(1);
-  EXPECT_EQ(app.threads.back(), 0u);
+  EXPECT_LE(app.threads.back(), 0.1);
 }
 
 TEST(FlushBudget, ThreadsComeBackOneByOneWhenTheApplicationFeelsNothingAnyMore) {
   Application app(0.1, 0.08);
   app.steps(300);
-  EXPECT_EQ(app.threads.back(), 1u);
+  EXPECT_EQ(app.threads.back(), 1);
   app.price = 0.001;
   app.threads = {1};
   app.steps(5000);
-  EXPECT_EQ(app.threads.back(), 4u);
+  EXPECT_EQ(app.threads.back(), 4);
   for (std::size_t i = 1; i < app.threads.size(); ++i) EXPECT_LE(app.threads[i], app.threads[i - 1] + 1);
 }
 
@@ -234,7 +288,7 @@ TEST(FlushBudget, WhereFlushesAlwaysRunTheyPauseToHaveSomethingToCompareWith) {
   EXPECT_GE(app.quiet, 3u);
   EXPECT_TRUE(app.pressure.slowdown);
   app.steps(500);
-  EXPECT_EQ(app.threads.back(), 0u);
+  EXPECT_LT(app.threads.back(), 1);
   Application deaf(0.1, 0.2);
   deaf.known = false;
   for (int i = 0; i < 20'000; ++i) deaf.steps(1), deaf.pressure.slowdown.reset();
@@ -255,14 +309,15 @@ TEST(FlushBudget, WhatMoreThreadsCostThanItAllowsSaysNothingAgainstThoseItAllows
   EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
   pressure = {0.1, 0.32, 0.32, 4, 200, 200};  // while a checkpoint waited
   EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
-  pressure = {0.1, 0.42, 0.42, 4, 300, 300};
-  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 0u);
+  pressure = {0.1, 0.7, 0.7, 4, 300, 300};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+  EXPECT_EQ(pool.decide({1, 0, 4, 100, false, pressure}).threads, 0u) << "it rests";
 }
 
 TEST(FlushBudget, AnApplicationThatIsGoneHasNone) {
   Application app(0.01, 5);
   app.steps(100);
-  EXPECT_EQ(app.threads.back(), 0u);
+  EXPECT_LT(app.threads.back(), 1);
   app.pressure = {0.01, {}, {}, 0, 0, 0};
   EXPECT_GE(app.pool.decide({app.now_s, 0, 4, 10, false, app.pressure}).threads, 2u);
 }

@@ -1,8 +1,15 @@
 #include "placement/slowdown_budget.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace perdure::placement {
+namespace {
+
+/// The part of every second that is lost where all takes so much longer.
+double lost(double slowdown) { return slowdown / (1 + slowdown); }
+
+}  // namespace
 
 SlowdownBudget::Answer SlowdownBudget::threads(double now_s, const Pressure& pressure, unsigned wanted,
                                                unsigned running) {
@@ -12,8 +19,9 @@ SlowdownBudget::Answer SlowdownBudget::threads(double now_s, const Pressure& pre
   }
   judge(now_s, pressure, wanted);
   if (listens(now_s, pressure)) return paused(now_s, running, listen_until_s_);
-  if (allowed_ == 0) return paused(now_s, running, retry_s_);
   last_ran_s_ = -1;
+  if (duty_ < 1) return paced(now_s, running);
+  began_s_ = -1;
   return {std::min(allowed_, wanted)};
 }
 
@@ -21,22 +29,44 @@ void SlowdownBudget::judge(double now_s, const Pressure& pressure, unsigned want
   changed_at_ = std::min(changed_at_, pressure.flushed_steps);  // the application was started anew
   const bool believed = pressure.slowdown && pressure.flushed_steps - changed_at_ >= kNewSteps;
   const unsigned before = allowed_, ran = std::min(allowed_, wanted);
+  const double duty_before = duty_;
   const double slowdown = pressure.slowdown.value_or(0), at_once = pressure.threads > 0 ? pressure.threads : ran;
-  const double part = ran / at_once;  // of the slow-down that was seen is due to as many as are allowed
-  if (believed && ran > 0 && pressure.at_least.value_or(slowdown) * part > pressure.max_slowdown) {
-    const auto fitting = static_cast<unsigned>(at_once * pressure.max_slowdown / slowdown);
-    allowed_ = ran == 1 ? 0 : std::clamp(fitting, 1U, ran - 1);  // none only after one alone was too much
+  const double part = ran / at_once;  // of the time that was lost is due to as many as are allowed
+  const double budget = lost(pressure.max_slowdown);
+  if (believed && ran > 0 && lost(pressure.at_least.value_or(slowdown)) * part > budget) {
+    fit(at_once * budget / lost(slowdown), ran);
     too_many_ = ran;
-    retry_s_ = now_s + (allowed_ > 0 ? retry_after_s_ : std::min(retry_after_s_, kLongestRestS));
-    retry_after_s_ = std::min(2 * retry_after_s_, kLongestRetryS);
+    if (duty_before == 1) {
+      retry_s_ = now_s + retry_after_s_;
+      retry_after_s_ = std::min(2 * retry_after_s_, kLongestRetryS);
+    }
   } else if (believed && ran > 0 && allowed_ != kAll) {
     if (allowed_ >= too_many_) too_many_ = kAll, retry_after_s_ = kFirstRetryS;  // it is not, any more
-    const bool dare = slowdown * part <= kComfort * pressure.max_slowdown || now_s >= retry_s_;
-    if (dare && allowed_ < wanted && (allowed_ + 1 < too_many_ || now_s >= retry_s_)) ++allowed_;
-  } else if (allowed_ == 0 && now_s >= retry_s_) {
-    allowed_ = 1;  // a pause shows nothing new: only a flush does
+    const bool dare = lost(slowdown) * part <= kComfort * budget || now_s >= retry_s_;
+    const bool paced = std::exchange(duty_, 1.0) < 1;
+    if (!paced && dare && allowed_ < wanted && (allowed_ + 1 < too_many_ || now_s >= retry_s_)) ++allowed_;
+  } else if (duty_ < 1 && now_s >= retry_s_) {
+    duty_ = 1;  // rests show nothing new where they are long: only a flush does
   }
-  if (allowed_ != before) changed_at_ = pressure.flushed_steps;
+  if (allowed_ != before || duty_ != duty_before) changed_at_ = pressure.flushed_steps;
+}
+
+// `threads` of them would cost what is allowed, which is fewer than `ran`.
+void SlowdownBudget::fit(double threads, unsigned ran) {
+  allowed_ = static_cast<unsigned>(std::clamp(threads, 1.0, std::max(ran - 1.0, 1.0)));
+  duty_ = std::min(threads, 1.0);
+}
+
+// One thread, which rests after each chunk. What is under way ends first.
+SlowdownBudget::Answer SlowdownBudget::paced(double now_s, unsigned running) {
+  if (running > 0) return {1};
+  if (began_s_ >= 0) {
+    rests_until_s_ = now_s + std::min((now_s - began_s_) * (1 / duty_ - 1), kLongestPauseS);
+    began_s_ = -1;
+  }
+  if (now_s < rests_until_s_) return {0, rests_until_s_};
+  began_s_ = now_s;
+  return {1};
 }
 
 bool SlowdownBudget::listens(double now_s, const Pressure& pressure) {

@@ -2,9 +2,10 @@
 // How many threads may flush without slowing down the application more than it allowed. Knows no clock.
 //
 // What counts is the slow-down while a flush runs: fewer threads flush longer, so that the total time lost hardly
-// changes, only how much of it is lost at once. Each thread counts as costing the same: threads that ran beyond the
-// budget because a checkpoint waited are no evidence against the budget. An estimate is believed when enough new steps
-// are in it since the number of threads changed.
+// changes, only how much of it is lost at once. Each thread counts as costing the same part of every second: threads
+// that ran beyond the budget because a checkpoint waited are no evidence against the budget. Where one thread alone is
+// too much it rests after each chunk, so long that what it costs is within the budget on average. An estimate is
+// believed when enough new steps are in it since the number of threads changed.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -23,10 +24,9 @@ struct Pressure {
 
 class SlowdownBudget {
  public:
-  static constexpr double kLongestPauseS = 60;   ///< then a chunk is flushed whatever it costs
-  static constexpr double kLongestRestS = 240;   ///< then it is seen whether one thread is still too much
-  static constexpr std::uint64_t kNewSteps = 6;  ///< flushed ones that make an estimate one of now
-  static constexpr double kComfort = 0.7;        ///< of the budget: below, one thread more is dared
+  static constexpr double kLongestPauseS = 60;                       ///< then a chunk is flushed whatever it costs
+  static constexpr std::uint64_t kNewSteps = 6;                      ///< flushed ones that make an estimate one of now
+  static constexpr double kComfort = 0.7;                            ///< of the budget: below, one thread more is dared
   static constexpr double kFirstRetryS = 60, kLongestRetryS = 3840;  ///< until what was too much is dared again
   /// While the slow-down is unknown because flushes always run: after this many steps, and twice as many each time,
   /// they pause for a few, so that there is something to compare with.
@@ -43,9 +43,13 @@ class SlowdownBudget {
   void judge(double now_s, const Pressure& pressure, unsigned wanted);
   bool listens(double now_s, const Pressure& pressure);
   Answer paused(double now_s, unsigned running, double until_s);
+  Answer paced(double now_s, unsigned running);
+  void fit(double threads, unsigned ran);
 
   static constexpr unsigned kAll = std::numeric_limits<unsigned>::max();
   unsigned allowed_ = kAll, too_many_ = kAll;  // too_many_: the fewest that were above the budget
+  double duty_ = 1;                            // the part of the time in which a thread that is alone may run
+  double began_s_ = -1, rests_until_s_ = 0;    // its chunk that is under way; below 0: none is
   std::uint64_t changed_at_ = 0;               // flushed steps, when allowed_ changed
   double retry_s_ = 0, retry_after_s_ = kFirstRetryS;
   double last_ran_s_ = -1;  // a thread, in this pause; below 0: there is no pause

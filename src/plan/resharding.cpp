@@ -91,9 +91,9 @@ std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
   std::map<std::uint32_t, std::uint64_t> to_read;
   std::size_t turn = 0;  // else the first one of each group would read, and these may share a core
   for (ChunkReading* one : largest_first) {
-    auto users = one->users;
-    std::rotate(users.begin(), users.begin() + static_cast<std::ptrdiff_t>(turn++ % users.size()), users.end());
-    one->reader = *std::min_element(users.begin(), users.end(),
+    auto readers = one->users;
+    std::rotate(readers.begin(), readers.begin() + static_cast<std::ptrdiff_t>(turn++ % readers.size()), readers.end());
+    one->reader = *std::min_element(readers.begin(), readers.end(),
                                     [&](std::uint32_t a, std::uint32_t b) { return to_read[a] < to_read[b]; });
     to_read[one->reader] += one->bytes;
   }

@@ -138,7 +138,6 @@ TEST(Resharding, DividesTheReadingEvenlyAmongWhoNeedsIt) {
 }
 
 TEST(Resharding, OfEqualsTakesAnotherOneEachTime) {
-  const Box all = array::whole(std::array<std::uint64_t, 1>{200}, 8, "test").value();
   const auto half = [&](std::uint64_t which) { return Box{1, {100 * which}, {100 * which + 100}}; };
   const StoredArray stored(8, {{0, half(0), 0}, {1, half(1), 0}});
   std::vector<WantedBox> wanted;

@@ -185,7 +185,7 @@ TEST_F(FlusherTest, TheBandwidthLimitHoldsOverAllVersions) {
 // The application is three times as slow while a chunk is flushed, as far as the engine can tell.
 TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsForIt) {
   options.threads = 1;
-  options.max_slowdown = 0.05;
+  options.max_slowdown = 1e-7;  // a rest after a chunk is a minute then
   start();
   commit(1);
   ASSERT_TRUE(await_stored(1));
@@ -205,10 +205,12 @@ TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsFor
     ASSERT_GT(core->observed().interference.at_least().value_or(0), options.max_slowdown);
   }
   commit(2);
+  EXPECT_TRUE(await_stored(2)) << "the first chunk is under way before it rests";
+  commit(3);
   EXPECT_TRUE(await([&] { return flusher->gate_status().held_back == 1; }));
-  EXPECT_FALSE(core->find(id(2))->all_stored());
+  EXPECT_FALSE(core->find(id(3))->all_stored());
   flusher->somebody_waits(true);
-  EXPECT_TRUE(await_stored(2));
+  EXPECT_TRUE(await_stored(3));
 }
 
 // Retention hears of a version when it is stored: an engine that ended between the two would leave it undone.

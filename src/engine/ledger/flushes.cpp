@@ -148,6 +148,29 @@ base::Result<bool> Flushes::see_incarnation(const std::string& name, std::uint64
   return !gone.empty();
 }
 
+base::Status Flushes::segments_gone(const segment::VersionId& id, const std::vector<std::uint32_t>& segments) {
+  const auto* held = node_.held(id);
+  if (held == nullptr || !held->committed) return {};
+  const auto whole_here = [&](const catalog::LocalSegment& segment) {
+    return std::all_of(segment.ranks.begin(), segment.ranks.end(),
+                       [&](std::uint32_t rank) { return held->restorable(rank); });
+  };
+  std::vector<std::uint32_t> gone;
+  for (const auto& segment : held->segments) {
+    const bool named = std::find(segments.begin(), segments.end(), segment.index) != segments.end();
+    if (named && segment.stored && whole_here(segment)) gone.push_back(segment.index);
+  }
+  for (const std::uint32_t segment : gone) PERDURE_CHECK(node_.catalog.append(catalog::GoneRecord{id, segment}));
+  if (gone.empty()) return {};
+  (void)node_.versions.happens(id, VersionEvent::add_segments);
+  node_.versions.at(id).stored_epochs.clear();
+  node_.reports.add(id.text() + ": the store has " + std::to_string(gone.size()) +
+                    (gone.size() == 1 ? " segment" : " segments") +
+                    " no more that this node brought there: damaged, or removed; what is still here is brought there "
+                    "again");
+  return {};
+}
+
 base::Status Flushes::segment_stored(const segment::VersionId& id, std::uint32_t segment) {
   if (!node_.catalog.state().versions.contains(id)) return {};
   os::crash_point(os::CrashPoint::flush_before_catalog);

@@ -51,6 +51,9 @@ class Flushes {
   /// The store has what this node brings of `name` in this place. True when it was another one: then what was there is
   /// to be brought there again, which a report says.
   base::Result<bool> see_incarnation(const std::string& name, std::uint64_t incarnation);
+  /// The store has these segments of a version no more: those of which all is still here are brought there again, which
+  /// a report says.
+  base::Status segments_gone(const segment::VersionId& id, const std::vector<std::uint32_t>& segments);
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void failed(const segment::VersionId& id, const base::Error& error, bool give_up);

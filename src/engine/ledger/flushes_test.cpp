@@ -47,6 +47,41 @@ TEST_F(NodeStateFlushTest, WhatAStoreLostThatWasRemovedIsBroughtThereAgainOldest
   EXPECT_FALSE(core->flushes.see_incarnation(id(1).name, 8).value());
 }
 
+TEST_F(NodeStateFlushTest, ASegmentThatTheStoreHasNoMoreIsBroughtThereAgainAfterARestartToo) {
+  open({9});
+  for (std::uint64_t version : {1, 2}) {
+    ASSERT_TRUE(checkpoint(version));
+    ASSERT_EQ(core->flushes.next(), id(version));
+    store(version);
+  }
+  for (const auto& [of, segment] : {std::pair(id(7), 0U), std::pair(id(2), 7U)}) {
+    ASSERT_TRUE(core->flushes.segments_gone(of, {segment}));
+    EXPECT_FALSE(core->holds_unstored()) << "it is not held, or not a segment of it";
+  }
+  EXPECT_TRUE(taken_reports().empty());
+  ASSERT_TRUE(core->flushes.segments_gone(id(2), {0}));
+  EXPECT_EQ(taken_reports().size(), 1U);
+  ASSERT_TRUE(core->flushes.segments_gone(id(2), {0}));
+  EXPECT_TRUE(taken_reports().empty()) << "it is on its way already";
+  EXPECT_FALSE(core->held.inventory("app")[1].stored);
+  open({9});
+  ASSERT_EQ(core->flushes.next(), id(2));
+  store(2);
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
+}
+
+TEST_F(NodeStateFlushTest, WhatIsDamagedHereTooIsLeftAsItIs) {
+  open({9});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  store(1);
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "flipped"}));
+  (void)taken_reports();
+  ASSERT_TRUE(core->flushes.segments_gone(id(1), {0}));
+  EXPECT_FALSE(core->holds_unstored());
+  EXPECT_TRUE(taken_reports().empty());
+}
+
 TEST_F(NodeStateFlushTest, AFailedOneComesAgainBeforeYoungerOnes) {
   open({9});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));

@@ -70,14 +70,17 @@ TEST(Interference, WhatAClientInventsSaysNothing) {
 }
 
 /// An application, its flushes and the pool that limits them, in ticks of virtual time: `price` is the slow-down by
-/// each thread, and every checkpoint of a second's work leaves 40 chunks of a fiftieth of a second each.
+/// each thread, and every checkpoint of a second's work leaves some chunks of a fiftieth of a second each.
 struct Loop {
   placement::FlushPool pool;
   Interference interference{0};
   double price, budget, noise, now_s = 0, entered_s = 0, work_s = 0, all_work_s = 1, chunks = 0;
   std::mt19937 random{1};
   unsigned running = 0;
+  unsigned limit = 4;
+  double chunks_each = 40;  // that a checkpoint leaves
   double flush_s = 0, over_budget_s = 0, most_chunks = 0;
+  double beside_s = 0, work_beside_s = 0;  // while there is something to flush: time, and what of it the work needs
 
   Loop(double the_price, double the_budget, double the_noise = 0)
       : price(the_price), budget(the_budget), noise(the_noise) {}
@@ -85,13 +88,14 @@ struct Loop {
     constexpr double kTickS = 0.005;
     const placement::Pressure pressure = interference.pressure(budget);
     const auto pending = static_cast<std::uint64_t>(std::ceil(chunks));
-    const unsigned threads = pool.decide({now_s, running, 4, pending, chunks > 400, pressure}).threads;
+    const unsigned threads = pool.decide({now_s, running, limit, pending, chunks > 400, pressure}).threads;
     for (; running < threads; ++running) interference.flush_begins(now_s);
     for (; running > threads; --running) interference.flush_ends(now_s);
     now_s += kTickS;
     pool.observe(now_s, threads, threads);
     chunks = std::max(chunks - threads * kTickS * 50, 0.0);
     work_s += kTickS / (1 + price * threads);
+    if (pending > 0) beside_s += kTickS, work_beside_s += kTickS / (1 + price * threads);
     flush_s += threads > 0 ? kTickS : 0;
     over_budget_s += price * threads > budget ? kTickS : 0;
     if (work_s < all_work_s) return;
@@ -100,11 +104,11 @@ struct Loop {
     now_s += 0.1;  // the checkpoint
     entered_s = now_s;
     work_s = 0;
-    chunks += 40;
+    chunks += chunks_each;
     most_chunks = std::max(most_chunks, chunks);
   }
   void run(double seconds) {
-    flush_s = over_budget_s = most_chunks = 0;
+    flush_s = over_budget_s = most_chunks = beside_s = work_beside_s = 0;
     for (const double end_s = now_s + seconds; now_s < end_s;) tick();
   }
 };
@@ -128,6 +132,27 @@ TEST(Interference, WithTheFlushPoolSeesTheBudgetThroughNoise) {
   loop.run(4000);
   EXPECT_LT(loop.over_budget_s, 0.35 * loop.flush_s);
   EXPECT_GT(loop.flush_s, 1000);
+}
+
+// What one thread flushes in a quarter of a step takes most of the step then.
+TEST(Interference, OneThreadThatIsTooMuchRestsSoThatTheBudgetIsKept) {
+  for (const double price : {0.2, 0.3, 0.5})
+    for (const double noise : {0.0, 0.03}) {
+      Loop without(price, 0, noise);
+      without.limit = 1;
+      without.chunks_each = 13;
+      without.run(4000);
+      EXPECT_NEAR(without.beside_s / without.work_beside_s - 1, price, 0.01);
+      Loop loop(price, 0.1, noise);
+      loop.limit = 1;
+      loop.chunks_each = 13;
+      loop.run(1000);
+      loop.run(4000);
+      const double slowdown = loop.beside_s / loop.work_beside_s - 1;
+      EXPECT_LT(slowdown, 0.125) << price << ", noise " << noise;
+      EXPECT_GT(slowdown, 0.05) << price << ", noise " << noise << ": it does flush";
+      EXPECT_LT(loop.most_chunks, 400) << price << ", noise " << noise << ": no checkpoint waits";
+    }
 }
 
 TEST(Interference, ABudgetThatNoFlushKeepsStillLetsEverythingReachTheStore) {

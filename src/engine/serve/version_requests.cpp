@@ -94,6 +94,15 @@ base::Result<Done> see_incarnation(ServeContext& context, ClientId, const ipc::S
   return Done{};
 }
 
+base::Result<Done> segments_gone(ServeContext& context, ClientId, const ipc::SegmentsGone& gone) {
+  {
+    const auto ledger = context.ledger.lock();
+    PERDURE_CHECK(ledger->flushes.segments_gone(gone.id, gone.segments));
+  }
+  context.flusher.notify();
+  return Done{};
+}
+
 void tell_group_gone(ServeContext& context, const ipc::Retire& retire) {
   if (context.options.group == nullptr) return;
   std::set<segment::VersionId> ids;
@@ -129,6 +138,7 @@ void enrol_version_handlers(Handlers& handlers) {
   handlers.on<ipc::Quarantine>(quarantine);
   handlers.on<ipc::Restored>(count_restored);
   handlers.on<ipc::StoreIncarnation>(see_incarnation);
+  handlers.on<ipc::SegmentsGone>(segments_gone);
   handlers.on(Waiter<ipc::Retire>{answer_retire, why_retire, {false, true}});
 }
 
