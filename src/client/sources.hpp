@@ -37,12 +37,19 @@ struct Suspect {
   PERDURE_FIELDS(id, ref, why, rank, chunk)
 };
 
+/// A segment that lies in quarantine.
+struct SegmentAside {
+  segment::VersionId id;
+  std::uint32_t index = 0, count = 0;
+  PERDURE_FIELDS(id, index, count)
+};
+
 struct StoreView {
   std::vector<StoredVersionView> versions;
   std::optional<base::Error> unreadable = {};  ///< why some of it, or all, could not be read
   std::vector<Suspect> suspects = {};          ///< of the versions; not among their segments
   std::uint64_t forgotten_ns = 0;              ///< attempts up to this time are gone (store::Store::forget)
-  std::vector<segment::VersionId> aside = {};  ///< attempts that were looked at, of which a segment is in quarantine
+  std::vector<SegmentAside> aside = {};        ///< of attempts that were looked at
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;

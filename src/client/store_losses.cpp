@@ -10,11 +10,28 @@ namespace {
 
 using Segments = std::set<std::pair<std::uint32_t, std::uint32_t>>;  // index and count
 
-Segments segments_of(const StoredVersionView* view) {
+/// What the store has of a version, as it was looked at.
+struct StoreRemains {
   Segments there;
-  if (view != nullptr)
-    for (const auto& segment : view->segments) there.insert({segment.ref.index, segment.ref.count});
-  return there;
+  bool damaged = false;  ///< else what it lacks was removed
+};
+
+StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
+  StoreRemains seen;
+  Segments aside;
+  for (const auto& view : store.versions)  // one for each way to cut it
+    if (view.id == id)
+      for (const auto& segment : view.segments) seen.there.insert({segment.ref.index, segment.ref.count});
+  for (const auto& segment : store.aside)
+    if (segment.id == id) aside.insert({segment.index, segment.count});
+  seen.damaged = !seen.there.empty();
+  for (const auto& [index, count] : aside) {
+    const auto of_the_cut = std::count_if(aside.begin(), aside.end(), [all = count](const auto& other) {
+      return other.second == all && other.first < all;
+    });
+    seen.damaged = seen.damaged || of_the_cut == count;
+  }
+  return seen;
 }
 
 bool holds(const ToldVersion& held, const base::Runs<std::uint32_t>& ranks) {
@@ -28,17 +45,17 @@ bool holds(const ToldVersion& held, const base::Runs<std::uint32_t>& ranks) {
 std::vector<StoreLoss> store_losses(const JobInventory& all, const StoreView& store, const Candidates& candidates) {
   std::vector<StoreLoss> losses;
   if (store.unreadable) return losses;
-  std::map<segment::VersionId, Segments> stored;
+  std::map<segment::VersionId, StoreRemains> stored;
   for (const auto& [node, held] : all.held) {
     if (!held.committed || !held.stored || !candidates.contain(held.id)) continue;
-    auto there = stored.find(held.id);
-    if (there == stored.end()) there = stored.emplace(held.id, segments_of(store.find(held.id))).first;
-    const bool aside = std::find(store.aside.begin(), store.aside.end(), held.id) != store.aside.end();
-    if (there->second.empty() && !aside) continue;
+    auto known = stored.find(held.id);
+    if (known == stored.end()) known = stored.emplace(held.id, remains_of(store, held.id)).first;
+    const StoreRemains& seen = known->second;
+    if (!seen.damaged) continue;
     StoreLoss loss{held.id, node, {}, {}, held.ranks};
     std::vector<std::uint32_t> ranks;
     for (const auto& segment : held.segments) {
-      if (there->second.contains({segment.index, segment.count}) || !holds(held, segment.ranks)) continue;
+      if (seen.there.contains({segment.index, segment.count}) || !holds(held, segment.ranks)) continue;
       loss.segments.push_back(segment.index);
       segment.ranks.for_each([&](std::uint32_t rank) { ranks.push_back(rank); });
     }

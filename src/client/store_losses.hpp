@@ -17,8 +17,8 @@ struct StoreLoss {
 };
 
 /// In the order of `all.held`: of the candidates, what nodes count as stored and the store, when it was looked at
-/// afterwards, did not have. Only of versions of which it still has a segment, or one in quarantine: of others nothing
-/// was damaged, somebody removed them. Nothing where some of the store could not be read.
+/// afterwards, did not have. Only of versions of which it still has a segment, or all in quarantine: others were not
+/// damaged, or not only; somebody removed them. Nothing where some of the store could not be read.
 std::vector<StoreLoss> store_losses(const JobInventory& all, const StoreView& store, const Candidates& candidates);
 
 }  // namespace perdure::client

@@ -53,7 +53,7 @@ TEST(StoreLoss, IsWhatANodeBroughtThereAndStillHoldsAndTheStoreHasNot) {
   EXPECT_THAT(losses(both, {{store_view(5, {0, 1})}}), IsEmpty());
   EXPECT_THAT(losses(both, {{store_view(5, {0})}}), ElementsAre("5@1: 1"));
   StoreView aside;
-  aside.aside = {stored_id(5)};
+  aside.aside = {{stored_id(5), 1, 2}, {stored_id(5), 0, 2}, {stored_id(5), 0, 2}};  // one of them twice
   EXPECT_THAT(losses(both, aside), ElementsAre("5@0: 0", "5@1: 1"));
   EXPECT_THAT(losses({node_holding(1, 5), node_holding(1, 6)}, aside), ElementsAre("5@1: 1"));
   aside.versions = {store_view(5, {0, 1})};
@@ -64,6 +64,9 @@ TEST(StoreLoss, IsNotWhatSomebodyRemoved) {
   EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, {}), IsEmpty());
   EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, {{store_view(5, {}), store_view(4, {0, 1})}}),
               IsEmpty());
+  StoreView aside;  // the other one was whole when it was removed
+  aside.aside = {{stored_id(5), 1, 2}, {stored_id(5), 1, 2}, {stored_id(6), 0, 2}, {stored_id(5), 0, 3}};
+  EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, aside), IsEmpty());
 }
 
 TEST(StoreLoss, IsNoneWhereItWasNotBroughtOrIsNotWholeOnTheNode) {

@@ -26,19 +26,18 @@ bool whole(const StoredVersionView& view) {
   return view.ranks > 0 && ranks == view.ranks;
 }
 
-// Of the attempts that were looked at, those of which a segment was set aside. What cannot be told is no news.
+// Of the attempts that were looked at. What cannot be told is no news.
 void note_set_aside(store::Store& store, const Opening& opening, const std::set<segment::VersionId>& excluded,
                     StoreView& view) {
   const auto found = store.set_aside(opening.name);
   if (!found) return;
   const bool ends_whole = opening.version < 0 && !view.versions.empty() && whole(view.versions.back());
-  std::set<segment::VersionId> aside;
   for (const auto& segment : *found) {
     const bool wanted = opening.version < 0 || segment.id.version == static_cast<std::uint64_t>(opening.version);
     const bool passed = ends_whole && segment.id.attempt < view.versions.back().id.attempt;
-    if (wanted && !passed && !excluded.contains(segment.id)) aside.insert(segment.id);
+    if (wanted && !passed && !excluded.contains(segment.id))
+      view.aside.push_back({segment.id, segment.index, segment.count});
   }
-  view.aside.assign(aside.begin(), aside.end());
 }
 
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
@@ -162,7 +161,6 @@ base::Status VersionReader::report(const Opening& opening) {
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
   const bool gathers = opening.regions.arrays || opening.detail != 0;
-  if (wait_until_ns_ == 0) wait_until_ns_ = os::monotonic_ns() + kLongestWait_ns;
   const auto elsewhere = [&](std::uint32_t rank) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
@@ -172,14 +170,12 @@ base::Status VersionReader::report(const Opening& opening) {
     const bool gathered = held.ranks == job_.ranks() ? gathers : !opening.regions.local;
     const bool for_others = (gathered || awaited_.contains(held.id)) && !there && job_.nodes().labels.size() > 1;
     if (!held.committed) continue;
-    std::uint64_t most_ns = 0;  // as long as it takes
-    if (std::none_of(held.spilled.begin(), held.spilled.end(), elsewhere)) {
-      const std::uint64_t now = os::monotonic_ns();
-      if (!for_others || now >= wait_until_ns_) continue;
-      most_ns = wait_until_ns_ - now;
-    }
-    const auto stored = channel.call(ipc::WaitStored{held.id, most_ns});
+    const bool unlimited = std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);  // as long as it takes
+    if (!unlimited && (!for_others || waited_ns_ >= kLongestWait_ns)) continue;
+    const std::uint64_t begun = os::monotonic_ns();
+    const auto stored = channel.call(ipc::WaitStored{held.id, unlimited ? 0 : kLongestWait_ns - waited_ns_});
     if (!stored && !channel.connected()) return base::fail(stored.error());
+    if (!unlimited) waited_ns_ += os::monotonic_ns() - begun;
     waited = true;
   }
   if (waited) {
@@ -282,8 +278,8 @@ base::Result<VersionReader::Seen> VersionReader::see(const Opening& opening, con
     PERDURE_TRY(const auto opened, agree_on_call(opening, mine));
     regions_ = opened.regions;
     PERDURE_TRY(auto seen, look(opening, opened.bytes));
-    for (const auto& suspect : seen.store.suspects)
-      seen.store.aside.push_back(suspect.id);  // or it is in the view then
+    for (const auto& suspect : seen.store.suspects)  // or it is in the view then
+      seen.store.aside.push_back({suspect.id, suspect.ref.index, suspect.ref.count});
     PERDURE_CHECK(client::read_again(job_, seen.store));
     if (seen.store.forgotten_ns != 0) PERDURE_CHECK(forget_held(seen.all, opening.name, seen.store.forgotten_ns));
     if (!bring_again(opening, seen.all, seen.store)) return seen;

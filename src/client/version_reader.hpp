@@ -126,7 +126,7 @@ class VersionReader {
   /// Version, node and segment: what the store had lost and the node was asked to bring there again.
   std::set<std::tuple<segment::VersionId, std::uint32_t, std::uint32_t>> asked_again_;
   std::set<segment::VersionId> awaited_;  // of these what others need
-  std::uint64_t wait_until_ns_ = 0;       // for what others need; 0: nobody has waited yet
+  std::uint64_t waited_ns_ = 0;           // for what others need
 };
 
 }  // namespace perdure::client

@@ -35,6 +35,8 @@ class FlushPool {
   /// How many threads may run now. When more run, the next ones that end their chunk take no other. Never 0 for good
   /// while there are chunks, and never 0 while a request waits.
   Answer decide(const FlushPoolView& view);
+  /// The last one that ran has ended its chunk.
+  void idle(double now_s) { budget_.idle(now_s); }
 
   const ThreadSearch& search() const { return search_; }
 

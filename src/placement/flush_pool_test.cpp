@@ -153,6 +153,7 @@ struct Application {
       const unsigned now = pool.decide({now_s, 0, limit, 1000, somebody_waits, pressure}).threads;
       if (now > 0) pool.observe(now_s, now, now);  // each thread brings bandwidth
       now_s += (1 + price * now) / kChunks;
+      if (now > 0) pool.idle(now_s);
       sum += now;
       busy += now > 0 ? 1 : 0;
     }
@@ -181,6 +182,22 @@ TEST(FlushBudget, WithoutOneNothingIsLimited) {
   Application app(0, 10);
   app.steps(500);
   EXPECT_GT(app.mean_threads(100), 3.9);
+}
+
+TEST(FlushBudget, WhereNothingWasFlushedForAWhileNothingRests) {
+  FlushPool pool;
+  const Pressure pressure{0.1, 0.25, 0.25, 1, 100, 100};
+  const auto decide = [&](double now_s, bool somebody_waits) {
+    return pool.decide({now_s, 0, 1, 100, somebody_waits, pressure}).threads;
+  };
+  ASSERT_EQ(decide(10, false), 1U);
+  pool.idle(12);
+  EXPECT_EQ(decide(12, false), 0U);
+  EXPECT_EQ(decide(40, false), 1U) << "at once";
+  pool.idle(41);
+  EXPECT_EQ(decide(41, true), 1U) << "for whom waits";
+  pool.idle(50);
+  EXPECT_EQ(decide(50, false), 1U);
 }
 
 TEST(FlushBudget, AsManyThreadsRunAsItAllows) {
@@ -230,12 +247,14 @@ TEST(FlushBudget, ARestIsAsLongAsItsChunkWasDear) {
   };
   ASSERT_EQ(decide(10, 0).threads, 1U);
   EXPECT_EQ(decide(10.5, 1).threads, 1U) << "it is under way";
+  pool.idle(12);
   const double rest_s = 2 * (0.2 / (0.1 / 1.1) - 1);
   const auto rests = decide(12, 0);
   EXPECT_EQ(rests.threads, 0U);
   EXPECT_NEAR(rests.again_s, 12 + rest_s, 1e-9);
   EXPECT_EQ(decide(12 + 0.9 * rest_s, 0).threads, 0U);
   EXPECT_EQ(decide(rests.again_s, 0).threads, 1U);
+  pool.idle(65);
   const auto after_a_long_one = decide(65, 0);
   EXPECT_EQ(after_a_long_one.again_s, 65 + SlowdownBudget::kLongestPauseS);
 }
@@ -251,6 +270,7 @@ TEST(FlushBudget, APauseIsNeverForEver) {
     const auto answer = app.pool.decide({app.now_s, 0, 64, 1, false, app.pressure});
     if (answer.threads > 0) {
       (void)app.pool.decide({app.now_s, 1, 64, 1, false, app.pressure});
+      app.pool.idle(app.now_s + 0.25);
       last_s = app.now_s;
     } else {
       EXPECT_GT(answer.again_s, app.now_s);
@@ -311,7 +331,8 @@ TEST(FlushBudget, WhatMoreThreadsCostThanItAllowsSaysNothingAgainstThoseItAllows
   EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
   pressure = {0.1, 0.7, 0.7, 4, 300, 300};
   EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
-  EXPECT_EQ(pool.decide({1, 0, 4, 100, false, pressure}).threads, 0u) << "it rests";
+  pool.idle(0.5);
+  EXPECT_EQ(pool.decide({0.52, 0, 4, 100, false, pressure}).threads, 0u) << "it rests";
 }
 
 TEST(FlushBudget, AnApplicationThatIsGoneHasNone) {

@@ -57,13 +57,14 @@ void SlowdownBudget::fit(double threads, unsigned ran) {
   duty_ = std::min(threads, 1.0);
 }
 
+void SlowdownBudget::idle(double now_s) {
+  if (began_s_ >= 0) rests_until_s_ = now_s + std::min((now_s - began_s_) * (1 / duty_ - 1), kLongestPauseS);
+  began_s_ = -1;
+}
+
 // One thread, which rests after each chunk. What is under way ends first.
 SlowdownBudget::Answer SlowdownBudget::paced(double now_s, unsigned running) {
   if (running > 0) return {1};
-  if (began_s_ >= 0) {
-    rests_until_s_ = now_s + std::min((now_s - began_s_) * (1 / duty_ - 1), kLongestPauseS);
-    began_s_ = -1;
-  }
   if (now_s < rests_until_s_) return {0, rests_until_s_};
   began_s_ = now_s;
   return {1};

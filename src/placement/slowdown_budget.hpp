@@ -38,6 +38,8 @@ class SlowdownBudget {
   };
   /// How many of the `wanted` threads may run; `running` are at work.
   Answer threads(double now_s, const Pressure& pressure, unsigned wanted, unsigned running);
+  /// No thread is at work any more.
+  void idle(double now_s);
 
  private:
   void judge(double now_s, const Pressure& pressure, unsigned wanted);

@@ -99,7 +99,7 @@ base::Error another_one(const std::string& path) {
 }
 
 // <name>.<version>.<file name of the segment>, and a number behind it when that was taken.
-std::optional<segment::VersionId> parse_quarantined(std::string_view file, const std::string& name) {
+std::optional<QuarantinedSegment> parse_quarantined(std::string_view file, const std::string& name) {
   if (!file.starts_with(name + ".")) return std::nullopt;
   file.remove_prefix(name.size() + 1);
   const std::size_t dot = file.find('.');
@@ -110,7 +110,7 @@ std::optional<segment::VersionId> parse_quarantined(std::string_view file, const
   if (!version || ending == std::string_view::npos) return std::nullopt;
   const auto segment = segment::parse_file_name(file.substr(0, ending + kEnding.size()));
   if (!segment) return std::nullopt;
-  return segment::VersionId{name, *version, segment->attempt};
+  return QuarantinedSegment{{name, *version, segment->attempt}, {}, segment->index, segment->count};
 }
 
 }  // namespace
@@ -129,8 +129,10 @@ base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPl
     PERDURE_TRY(const auto entries, quarantine.list());
     for (const os::Entry& entry : entries) {
       if (entry.directory || entry.name.ends_with(".json")) continue;
-      if (auto id = parse_quarantined(entry.name, name))
-        found.push_back({std::move(*id), quarantine.path_of(entry.name)});
+      if (auto segment = parse_quarantined(entry.name, name)) {
+        segment->path = quarantine.path_of(entry.name);
+        found.push_back(std::move(*segment));
+      }
     }
   }
   return found;
@@ -224,8 +226,8 @@ Status finish_quarantine(const PosixPlace& place, const std::string& name) {
   for (const os::Directory& quarantine : quarantines) {
     PERDURE_TRY(const auto entries, quarantine.list());
     for (const os::Entry& entry : entries) {
-      const auto id = entry.name.ends_with(kMoving) ? parse_quarantined(entry.name, name) : std::nullopt;
-      if (id) PERDURE_CHECK(finish(place, *id, quarantine, entry.name));
+      const auto segment = entry.name.ends_with(kMoving) ? parse_quarantined(entry.name, name) : std::nullopt;
+      if (segment) PERDURE_CHECK(finish(place, segment->id, quarantine, entry.name));
     }
   }
   return {};

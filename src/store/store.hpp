@@ -82,6 +82,7 @@ class Lending {
 struct QuarantinedSegment {
   segment::VersionId id;
   std::string path;  ///< absolute, or the location's
+  std::uint32_t index = 0, count = 0;
 };
 
 /// What lies in a store besides its segments.

@@ -64,6 +64,7 @@ FlushGate::Pass FlushGate::enter(bool reading, const std::atomic<bool>& given_up
 void FlushGate::leave(const Pass& pass) {
   const base::Lock lock(mutex_);
   --(pass.reading ? reading_ : storing_);
+  if (inside() == 0) pool_.idle(now_s());
   room();
 }
 

@@ -160,10 +160,14 @@ base::Status Flushes::segments_gone(const segment::VersionId& id, const std::vec
     const bool named = std::find(segments.begin(), segments.end(), segment.index) != segments.end();
     if (named && segment.stored && whole_here(segment)) gone.push_back(segment.index);
   }
-  for (const std::uint32_t segment : gone) PERDURE_CHECK(node_.catalog.append(catalog::GoneRecord{id, segment}));
   if (gone.empty()) return {};
+  base::Status recorded;
+  for (const std::uint32_t segment : gone)
+    if (recorded) recorded = node_.catalog.append(catalog::GoneRecord{id, segment});
+  if (node_.held(id)->all_stored()) return recorded;
   (void)node_.versions.happens(id, VersionEvent::add_segments);
   node_.versions.at(id).stored_epochs.clear();
+  if (!recorded) return recorded;  // the next restore that finds all of this stored asks for the rest
   node_.reports.add(id.text() + ": the store has " + std::to_string(gone.size()) +
                     (gone.size() == 1 ? " segment" : " segments") +
                     " no more that this node brought there: damaged, or removed; what is still here is brought there "

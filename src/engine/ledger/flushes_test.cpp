@@ -70,6 +70,30 @@ TEST_F(NodeStateFlushTest, ASegmentThatTheStoreHasNoMoreIsBroughtThereAgainAfter
   EXPECT_EQ(core->flushes.next(), std::nullopt);
 }
 
+// Half of it recorded is not half forgotten.
+TEST_F(NodeStateFlushTest, ACatalogThatTakesOneOfTwoGoneSegmentsHasThatOneFlushed) {
+  open({9});
+  for (std::uint32_t rank : {0, 1}) {
+    auto stage = staged(id(1), {grant(1, id(1)).address}, rank);
+    stage.ranks = 2;
+    ASSERT_TRUE(core->held.stage(1, stage));
+  }
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  ASSERT_TRUE(core->flushes.segment_stored(id(1), 1));
+  store(1);
+  ASSERT_FALSE(core->holds_unstored());
+  {
+    os::FaultRules full(*os::parse_fault_rules("pwrite:/catalog:ENOSPC:2"));
+    const test_support::InstalledHooks installed(full);
+    EXPECT_FALSE(core->flushes.segments_gone(id(1), {0, 1}));
+  }
+  ASSERT_EQ(core->flushes.next(), id(1));
+  store(1);
+  EXPECT_FALSE(core->holds_unstored());
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
+}
+
 TEST_F(NodeStateFlushTest, WhatIsDamagedHereTooIsLeftAsItIs) {
   open({9});
   ASSERT_TRUE(checkpoint(1));

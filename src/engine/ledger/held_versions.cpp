@@ -432,7 +432,7 @@ std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name, s
     ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed || theirs, held.all_stored(), {}, {}};
     for (const auto& [rank, piece] : held.pieces) {
       if (held.restorable(rank)) summary.held.push_back(rank);
-      if (held.spilled(rank) && !summary.stored) summary.spilled.push_back(rank);
+      if (held.spilled(rank) && !held.stored(rank)) summary.spilled.push_back(rank);
     }
     for (const auto& [rank, piece] : held.unreachable) summary.unreachable.push_back(rank);
     summary.capturing = theirs && !held.committed && !delayed;

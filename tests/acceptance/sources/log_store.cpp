@@ -262,7 +262,10 @@ class LogStore final : public Store {
     std::vector<QuarantinedSegment> found;
     for (const auto& [key, published] : all)
       if (std::get<0>(key) == name && published.aside && std::get<2>(key).created_ns > forgotten[name])
-        found.push_back({{name, std::get<1>(key), std::get<2>(key)}, directory_.path(published.file)});
+        found.push_back({{name, std::get<1>(key), std::get<2>(key)},
+                         directory_.path(published.file),
+                         std::get<3>(key),
+                         std::get<4>(key)});
     return found;
   }
   Status forget(const std::string& name, std::uint64_t until_ns) override {
