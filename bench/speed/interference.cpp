@@ -38,7 +38,7 @@ void add_options(CLI::App& app, Interference& settings, bool& json) {
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--turns", settings.turns, "counted checkpoints")->check(CLI::Range(1, 1000));
   app.add_option("--before", settings.before,
-                 "checkpoints before them, which warm up; a limit is learnt from some seven")
+                 "checkpoints before them, which warm up; a limit is learnt from some fourteen")
       ->check(CLI::Range(1, 1000));
   app.add_option("--seconds", settings.seconds, "of computing between checkpoints, undisturbed")
       ->check(CLI::Range(0.001, 60.0));
