@@ -36,26 +36,19 @@ class DrawnTests(unittest.TestCase):
             there = names(asan, draw_tests.of_asan(asan, suite, "Test7$", day))
             self.assertFalse(here & there)
             self.assertLessEqual(NAMES, here | there)
+            self.assertLessEqual({name for _, name in VARIANTS[:5]}, here | there)
             self.assertIn("Suite.Test7", here)
 
-    def test_variants_that_two_runs_have_run_once_in_each_in_three_days(self):
-        here, there = [], []
-        for day in range(1, 4):
-            here += names(VARIANTS, draw_tests.of_suite(VARIANTS, {name for _, name in VARIANTS}, day))
-            there += names(VARIANTS, draw_tests.of_asan(VARIANTS, VARIANTS, "^$", day))
-        self.assertEqual(sorted(here), sorted(name for _, name in VARIANTS))
-        self.assertEqual(sorted(there), sorted(here))
-
-    def test_variants_that_run_nowhere_else_run_every_third_day(self):
-        days = [draw_tests.of_suite(VARIANTS, set(), day) for day in (1, 2, 3)]
-        self.assertEqual(sorted(sum(days, [])), [number for number, _ in VARIANTS])
-        self.assertTrue(any(days[0]) and any(days[1] + days[2]))
+    def test_variants_that_run_nowhere_else_run_every_other_day(self):
+        one, other = (draw_tests.of_suite(VARIANTS, set(), day) for day in (1, 2))
+        self.assertEqual(sorted(one + other), [number for number, _ in VARIANTS])
+        self.assertTrue(one and other)
 
     def test_shares_are_about_as_large(self):
         many = [(number, f"Suite.Test{number}") for number in range(3000)]
         for day in range(1, 4):
             self.assertTrue(900 < len(draw_tests.of_suite(many, {name for _, name in many}, day)) < 1100)
-            self.assertTrue(900 < len(draw_tests.of_tsan(many, "^$", day)) < 1100)
+            self.assertTrue(1400 < len(draw_tests.of_tsan(many, "^$", day)) < 1600)
 
     def test_other_tests_do_not_change_when_one_runs(self):
         for day in range(1, 4):
@@ -70,10 +63,10 @@ class DrawnTests(unittest.TestCase):
         days = sum(41 in draw_tests.of_asan(LISTED + WHOLE, LISTED + WHOLE, "^$", day) for day in range(1, 4))
         self.assertGreaterEqual(days, 2)
 
-    def test_the_thread_sanitizer_takes_a_third_each_day(self):
-        days = [draw_tests.of_tsan(LISTED, "Test1$", day) for day in (1, 2, 3)]
-        self.assertEqual(sorted(sum(days, [])), list(range(2, 31)))
-        self.assertTrue(all(days))
+    def test_the_thread_sanitizer_takes_a_half_each_day(self):
+        one, other = (draw_tests.of_tsan(LISTED, "Test1$", day) for day in (1, 2))
+        self.assertEqual(sorted(one + other), list(range(2, 31)))
+        self.assertTrue(one and other)
 
     def test_reads_what_ctest_lists(self):
         self.assertEqual(draw_tests.LISTED.findall("Test project /x\n  Test    #1: A.B\n  Test #4167: Modes/C.D/daemon\n\nTotal Tests: 2\n"),
