@@ -18,19 +18,15 @@ struct StoreRemains {
 
 StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
   StoreRemains seen;
-  Segments aside;
   for (const auto& view : store.versions)  // one for each way to cut it
     if (view.id == id)
       for (const auto& segment : view.segments) seen.there.insert({segment.ref.index, segment.ref.count});
-  for (const auto& segment : store.aside)
-    if (segment.id == id) aside.insert({segment.index, segment.count});
   seen.damaged = !seen.there.empty();
-  for (const auto& [index, count] : aside) {
-    const auto of_the_cut = std::count_if(aside.begin(), aside.end(), [all = count](const auto& other) {
-      return other.second == all && other.first < all;
-    });
-    seen.damaged = seen.damaged || of_the_cut == count;
-  }
+  Segments aside;  // some may lie there twice
+  std::map<std::uint32_t, std::uint32_t> of_cut;
+  for (const auto& segment : store.aside)
+    if (segment.id == id && segment.index < segment.count && aside.insert({segment.index, segment.count}).second)
+      seen.damaged = ++of_cut[segment.count] == segment.count || seen.damaged;
   return seen;
 }
 

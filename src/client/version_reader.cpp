@@ -32,11 +32,10 @@ void note_set_aside(store::Store& store, const Opening& opening, const std::set<
   const auto found = store.set_aside(opening.name);
   if (!found) return;
   const bool ends_whole = opening.version < 0 && !view.versions.empty() && whole(view.versions.back());
+  const Candidates candidates{opening.version, excluded};
   for (const auto& segment : *found) {
-    const bool wanted = opening.version < 0 || segment.id.version == static_cast<std::uint64_t>(opening.version);
     const bool passed = ends_whole && segment.id.attempt < view.versions.back().id.attempt;
-    if (wanted && !passed && !excluded.contains(segment.id))
-      view.aside.push_back({segment.id, segment.index, segment.count});
+    if (candidates.contain(segment.id) && !passed) view.aside.push_back({segment.id, segment.index, segment.count});
   }
 }
 

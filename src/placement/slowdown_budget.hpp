@@ -51,8 +51,9 @@ class SlowdownBudget {
   static constexpr unsigned kAll = std::numeric_limits<unsigned>::max();
   unsigned allowed_ = kAll, too_many_ = kAll;  // too_many_: the fewest that were above the budget
   double duty_ = 1;                            // the part of the time in which a thread that is alone may run
-  double began_s_ = -1, rests_until_s_ = 0;    // its chunk that is under way; below 0: none is
-  std::uint64_t changed_at_ = 0;               // flushed steps, when allowed_ changed
+  double began_s_ = -1;                        // when its chunk began that is under way; below 0: none is
+  double rests_until_s_ = 0;                   // the thread that is alone
+  std::uint64_t changed_at_ = 0;               // flushed steps, when allowed_ or duty_ changed
   double retry_s_ = 0, retry_after_s_ = kFirstRetryS;
   double last_ran_s_ = -1;  // a thread, in this pause; below 0: there is no pause
   std::uint64_t listen_at_ = kFirstListen, listen_every_ = kFirstListen;  // steps
