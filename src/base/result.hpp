@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 #include <tl/expected.hpp>
+#include <type_traits>
 #include <utility>
 
 #include "perdure/perdure.h"
@@ -25,11 +26,34 @@ struct Error {
   std::string text() const;
 };
 
-/// A value or an Error; must not be ignored.
+/// A value or an Error; must not be ignored. A copy throws where memory for it is refused: that of tl::expected ends
+/// the program then, as it makes it within functions that are noexcept. So here a copy is made first, and moved into
+/// place.
 template <class T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
+  using Expected = tl::expected<T, Error>;
+  static_assert(std::is_void_v<T> || std::is_nothrow_move_constructible_v<T>, "what moves it is noexcept");
+
  public:
-  using tl::expected<T, Error>::expected;
+  using Expected::Expected;
+  Result() = default;
+  Result(const Result& other) : Expected(copy(other)) {}
+  Result(Result&&) noexcept = default;
+  Result& operator=(const Result& other) {
+    if (this != &other) *this = Result(other);
+    return *this;
+  }
+  Result& operator=(Result&&) noexcept = default;
+  ~Result() = default;
+
+ private:
+  static Expected copy(const Result& other) {
+    if (!other) return tl::unexpected<Error>(other.error());
+    if constexpr (std::is_void_v<T>)
+      return {};
+    else
+      return Expected(tl::in_place, T(*other));
+  }
 };
 
 using Status = Result<void>;

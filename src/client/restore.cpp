@@ -272,7 +272,7 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
   Attempts attempts(opening.version < 0);
   for (;;) {
     const base::Status chosen = reader.choose(opening, ready);
-    if (auto over = attempts.over(chosen, reader.id())) return *over;
+    if (auto over = attempts.over(chosen, reader.id())) return std::move(*over);
     if (reader.regions().arrays)
       PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
     PERDURE_TRY(const Outcome outcome, attempt(reader));

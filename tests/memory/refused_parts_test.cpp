@@ -31,6 +31,39 @@ int refusals_until_done(Work work) {
   }
 }
 
+TEST(RefusedResult, ACopyThrowsAndNothingEnds) {  // that of tl::expected ends the process
+  const std::string text = "a text that is too long to be kept without memory";
+  const base::Status failed = base::fail(PERDURE_MISMATCH, text, text, text), fine;
+  const base::Result<std::string> value = text;
+  const base::Result<std::string> without = base::fail(PERDURE_CORRUPT, text, text);
+  const auto is_copied = [](const auto& from, auto into) {
+    return refusals_until_done([&] { [[maybe_unused]] const auto made = from; }) + refusals_until_done([&] {
+             auto old = std::move(into);
+             into = from;
+           });
+  };
+  EXPECT_EQ(is_copied(failed, base::Status()), 6);
+  EXPECT_EQ(is_copied(failed, base::Status(base::fail(PERDURE_IO, {}, {}))), 6);
+  EXPECT_EQ(is_copied(value, base::Result<std::string>()), 2);
+  EXPECT_EQ(is_copied(value, base::Result<std::string>(base::fail(PERDURE_IO, {}, {}))), 2);
+  EXPECT_EQ(is_copied(without, base::Result<std::string>()), 4);
+  EXPECT_EQ(is_copied(fine, base::Status(base::fail(PERDURE_IO, {}, {}))), 0);
+
+  const auto copied = failed;
+  EXPECT_EQ(copied.error().text(), failed.error().text());
+  base::Result<std::string> assigned = without;
+  assigned = value;
+  EXPECT_EQ(*assigned, text);
+  {
+    const RefusedHere here(0);
+    EXPECT_THROW(assigned = without, std::bad_alloc);
+  }
+  EXPECT_EQ(*assigned, text) << "a copy that is refused changes nothing";
+  const auto& itself = assigned;
+  assigned = itself;
+  EXPECT_EQ(*assigned, text);
+}
+
 TEST(RefusedJson, AValueGoesWithoutMemory) {
   for (int i = 0; i < 3; ++i) {
     auto value = std::make_unique<base::Json>(base::Json::parse(R"({"a": [1, [2, {"b": [3]}]], "c": {"d": [[]]}})"));
