@@ -115,11 +115,19 @@ Error described(const std::exception& exception, const std::string& object) {
 
 // Where there is no memory for the error either, it is one that needs none: who calls this does so for others that
 // wait.
-Error exception_error(const std::exception& exception, std::string object) {
+Error exception_error(const std::exception& exception, std::string object) noexcept {
   try {
     return described(exception, object);
   } catch (...) {
     return {PERDURE_NO_SPACE, std::move(object), "out of memory", {}, true};
+  }
+}
+
+Error unknown_exception_error(std::string object) noexcept {
+  try {
+    return {PERDURE_INTERNAL, object, "something was thrown that is no exception of the standard library", {}, false};
+  } catch (...) {
+    return {PERDURE_INTERNAL, std::move(object), {}, {}, false};
   }
 }
 

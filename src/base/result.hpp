@@ -69,18 +69,34 @@ Error errno_error(int error_number, std::string call, std::string object);
 
 /// What an exception of the standard library means: of memory or threads that the system refuses PERDURE_NO_SPACE with
 /// the limit to raise, of what nobody expects PERDURE_INTERNAL.
-Error exception_error(const std::exception& exception, std::string object);
+Error exception_error(const std::exception& exception, std::string object) noexcept;
+/// Of what is no exception of the standard library.
+Error unknown_exception_error(std::string object) noexcept;
 
-/// What `work` returns, a Result; an exception becomes its error. For work whose failure others
-/// have to hear of, such as ranks that wait for this one.
-template <class Work>
-auto caught(const std::string& object, Work work) -> decltype(work()) {
+/// What an error calls `object`: a text, or what has one (`text()`). Nothing where there is no memory for it.
+template <class Object>
+std::string text_or_nothing(const Object& object) noexcept {
+  try {
+    if constexpr (requires { object.text(); })
+      return object.text();
+    else
+      return std::string(object);
+  } catch (...) {
+    return {};
+  }
+}
+
+/// What `work` returns, a Result; an exception becomes its error, about `object` (text_or_nothing), which has to live
+/// as long as this runs. For work whose failure others have to hear of, such as ranks that wait for this one: nothing
+/// leaves this, and it needs no memory of its own before something is thrown.
+template <class Object, class Work>
+auto caught(const Object& object, Work work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::exception& exception) {
-    return fail(exception_error(exception, object));
+    return fail(exception_error(exception, text_or_nothing(object)));
   } catch (...) {
-    return fail(PERDURE_INTERNAL, object, "something was thrown that is no exception of the standard library");
+    return fail(unknown_exception_error(text_or_nothing(object)));
   }
 }
 

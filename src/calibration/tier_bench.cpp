@@ -181,7 +181,7 @@ class TierBench final : public Bench {
     }
   }
   void clean_up() {
-    if (!directory_.empty()) (void)os::remove_tree(directory_);
+    if (!directory_.empty()) base::attempt([this] { (void)os::remove_tree(directory_); });
     directory_.clear();
   }
 

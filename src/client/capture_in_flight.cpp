@@ -46,7 +46,7 @@ void CaptureInFlight::start() {
         ended(base::caught("checkpoint", [this] { return finish(); }));
       },
       [this](const base::Error& why) {
-        ended(base::fail(why));
+        ended(base::fail(base::copy_or_code(why)));
         return false;
       });
   if (begun) {
@@ -127,15 +127,19 @@ base::Status CaptureInFlight::copy_all() {
   return {};
 }
 
-void CaptureInFlight::ended(const base::Status& outcome) {
+void CaptureInFlight::ended(base::Status outcome) {
   const auto state = state_.lock();
-  state->outcome = outcome;
+  state->outcome = std::move(outcome);
 }
 
-base::Status CaptureInFlight::wait() {
+void CaptureInFlight::end() {
   let_copy(false);  // where the ranks have not agreed
   thread_.join();
   if (copy_) copy_->end();
+}
+
+base::Status CaptureInFlight::wait() {
+  end();
   const auto state = state_.lock();
   return state->outcome;
 }

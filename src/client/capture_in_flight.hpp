@@ -19,7 +19,7 @@ class CaptureInFlight {
   CaptureInFlight(Job& job, segment::VersionId id, const capture::RegionTable& regions, RegionPlaces& places);
   CaptureInFlight(const CaptureInFlight&) = delete;
   CaptureInFlight& operator=(const CaptureInFlight&) = delete;
-  ~CaptureInFlight() { (void)wait(); }
+  ~CaptureInFlight() { end(); }
 
   /// What has to be done before the program goes on. True: that was all, and the piece is staged. `least_reach`
   /// nothing: protects nothing.
@@ -33,6 +33,8 @@ class CaptureInFlight {
   const std::string& hindered() const { return hindered_; }
   /// Returns when the regions are not needed any more, and their piece is staged or cannot be. [local]
   base::Status wait();
+  /// The same, for who does not ask what became of it: needs no memory.
+  void end();
   const segment::VersionId& id() const { return id_; }
   std::uint64_t bytes() const { return writer_.bytes(); }
   /// By the only rank there is.
@@ -57,7 +59,7 @@ class CaptureInFlight {
   void await_others();
   base::Status finish();
   base::Status copy_all();
-  void ended(const base::Status& outcome);
+  void ended(base::Status outcome);
 
   Job& job_;
   segment::VersionId id_;

@@ -52,7 +52,7 @@ base::Status Session::check_chunks(const capture::Region& region) const {
 
 base::Status Session::protect(const capture::Region& region) {
   PERDURE_CHECK(check_chunks(region));
-  if (flight_ && regions_.find(region.id) != nullptr) (void)flight_->wait();
+  if (flight_ && regions_.find(region.id) != nullptr) flight_->end();
   if (regions_.regions().size() == kMaxRegions && regions_.find(region.id) == nullptr)
     return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
                       "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
@@ -63,7 +63,7 @@ base::Status Session::protect(const capture::Region& region) {
 }
 
 base::Status Session::unprotect(std::int32_t id) {
-  if (flight_) (void)flight_->wait();  // its memory may be given back
+  if (flight_) flight_->end();  // its memory may be given back
   PERDURE_CHECK(regions_.unprotect(id));
   job_->engine().expect(regions_.bytes(), regions_.has_parts());
   return {};
@@ -265,12 +265,13 @@ base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, s
 
 base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
-  (void)finish_capture();
-  // Other ranks may not know of it, and make the exchange of a wait.
-  base::Status ready;
-  if (failed_ && failed_->first.name == name && failed_->first.version == static_cast<std::uint64_t>(version))
-    ready = base::fail(failed_->second);
-  return collective([&] { return wait_level(*job_, std::string(name), version, level, timeout_s, ready); });
+  return collective([&] {
+    // Other ranks may not know of it, and make the exchange of a wait.
+    base::Status ready;
+    if (failed_ && failed_->first.name == name && failed_->first.version == static_cast<std::uint64_t>(version))
+      ready = base::fail(failed_->second);
+    return wait_level(*job_, std::string(name), version, level, timeout_s, ready);
+  });
 }
 
 base::Result<perdure_level> Session::level_reached(const std::string& name, std::int64_t version) {

@@ -51,9 +51,14 @@ class FromC : public Communicator {
   }
   static Status judge(const char* call, int result) {
     if (result == 0) return {};
-    return base::fail(PERDURE_PEER_FAILED, call,
-                      "the communicator failed with status " + std::to_string(result) + ": another rank may have died",
-                      "end this run and start it again from its newest checkpoint");
+    try {
+      return base::fail(
+          PERDURE_PEER_FAILED, call,
+          "the communicator failed with status " + std::to_string(result) + ": another rank may have died",
+          "end this run and start it again from its newest checkpoint");
+    } catch (const std::bad_alloc&) {  // or it would count as one that works
+      return base::fail(base::Error{PERDURE_PEER_FAILED, {}, "group broken", {}, false});
+    }
   }
 
   perdure_communicator c_;

@@ -65,7 +65,7 @@ base::Result<Scratch> Scratch::in(const std::string& wanted) {
 }
 
 Scratch::~Scratch() {
-  if (!path_.empty()) (void)os::remove_tree(path_);
+  if (!path_.empty()) base::attempt([this] { (void)os::remove_tree(path_); });
 }
 
 }  // namespace perdure::inspect

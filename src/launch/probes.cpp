@@ -41,7 +41,7 @@ Probes::Probes(const std::vector<std::vector<std::string>>& commands, const sigs
   for (const auto& command : commands) all_.push_back({start_silently(command, mask), false});
 }
 
-Probes::~Probes() { finish(); }
+Probes::~Probes() { end(); }
 
 bool Probes::ended() {
   for (Running& one : all_) {
@@ -66,16 +66,19 @@ void Probes::signal_all(int number) const {
 }
 
 std::vector<bool> Probes::finish() {
-  const bool in_time = ended();
+  (void)ended();
   std::vector<bool> good;
   for (const Running& one : all_) good.push_back(one.good);
-  if (in_time) return good;
-  signal_all(SIGTERM);
-  if (!wait_for_end(kPatience)) {
-    signal_all(SIGKILL);
-    wait_for_end(-1);
-  }
+  end();
   return good;
+}
+
+void Probes::end() {
+  if (ended()) return;
+  signal_all(SIGTERM);
+  if (wait_for_end(kPatience)) return;
+  signal_all(SIGKILL);
+  wait_for_end(-1);
 }
 
 }  // namespace perdure::launch

@@ -25,6 +25,7 @@ class Probes {
     pid_t pid = -1;  ///< -1: ended, or never started
     bool good = false;
   };
+  void end();
   bool wait_for_end(int rounds);
   void signal_all(int number) const;
   std::vector<Running> all_;

@@ -10,7 +10,10 @@ FlushPool::Answer FlushPool::decide(const FlushPoolView& view) {
   if (view.chunks == 0) return {0};
   const auto demand = static_cast<unsigned>(std::min<std::uint64_t>(view.chunks, limit));
   const unsigned wanted = search_.threads(limit);
-  if (view.somebody_waits) return {std::min(wanted, demand)};
+  if (view.somebody_waits) {
+    budget_.hurried();
+    return {std::min(wanted, demand)};
+  }
   Answer answer = budget_.threads(view.now_s, view.pressure, wanted, view.running);
   answer.threads = std::min(answer.threads, demand);
   return answer;

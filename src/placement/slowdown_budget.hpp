@@ -40,6 +40,8 @@ class SlowdownBudget {
   Answer threads(double now_s, const Pressure& pressure, unsigned wanted, unsigned running);
   /// No thread is at work any more.
   void idle(double now_s);
+  /// Threads are at work as somebody waits: nobody rests for that.
+  void hurried() { began_s_ = -1; }
 
  private:
   void judge(double now_s, const Pressure& pressure, unsigned wanted);

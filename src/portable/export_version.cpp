@@ -101,7 +101,7 @@ class Description {
  public:
   explicit Description(const std::string& file) : file_(file), path_(xdmf_beside(file)) {}
   ~Description() {
-    if (!temporary_.empty()) (void)os::remove_file(temporary_);
+    if (!temporary_.empty()) base::attempt([this] { (void)os::remove_file(temporary_); });
   }
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;

@@ -72,7 +72,7 @@ struct ErrorText {
 herr_t look(unsigned /*n*/, const H5E_error2_t* error, void* data) {
   auto& found = *static_cast<ErrorText*>(data);
   if (error->desc == nullptr) return 0;
-  found.text = error->desc;
+  base::attempt([&] { found.text = error->desc; });  // nothing is thrown through functions of C
   if (const char* number = std::strstr(error->desc, "errno = ")) found.error_number = std::atoi(number + 8);
   return 0;
 }

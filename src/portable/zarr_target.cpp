@@ -79,7 +79,7 @@ class ZarrTarget : public Target {
  public:
   explicit ZarrTarget(std::string path) : path_(std::move(path)), temporary_(temporary_beside(path_)) {}
   ~ZarrTarget() override {
-    if (!published_) (void)os::remove_tree(temporary_);
+    if (!published_) base::attempt([this] { (void)os::remove_tree(temporary_); });
   }
 
   Status begin(const Facts& about) {

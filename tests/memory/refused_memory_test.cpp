@@ -21,6 +21,7 @@ namespace {
 using namespace perdure::test_support;
 
 constexpr int kRanks = 2, kLaunches = 2;
+constexpr const char* kName = "a_job_whose_name_takes_memory_wherever_it_is_copied";
 constexpr std::size_t kWords = 24000, kSmallWords = 500;  // where checkpoints are small, they may be staged ahead
 
 /// What the ranks found, in memory that outlives them.
@@ -111,30 +112,30 @@ int live(const Rank& rank, const std::string& options, const Life& life, Found& 
     return step != PERDURE_OK ? step : perdure_protect(handle, 2, state.words.data(), 8, state.words.size());
   });
   const perdure_status restored =
-      application.called("restore", [&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
+      application.called("restore", [&] { return perdure_restore(handle, kName, PERDURE_LATEST); });
   found.restored[place][static_cast<std::size_t>(life.launch)] = restored;
   if (restored == PERDURE_OK && !state.right()) return 91;
   for (const std::int64_t version : life.versions) {
     state.advance(static_cast<std::uint64_t>(version));
     perdure_status captured =
-        application.called("checkpoint", [&] { return perdure_checkpoint(handle, "app", version); });
+        application.called("checkpoint", [&] { return perdure_checkpoint(handle, kName, version); });
     if (captured == PERDURE_OK && life.on_write) {  // all is written anew while it is captured
       std::fill(state.words.begin(), state.words.end(), ~std::uint64_t{0});
       captured =
-          application.called("wait", [&] { return perdure_wait(handle, "app", version, PERDURE_LEVEL_PROCESS, 1); });
+          application.called("wait", [&] { return perdure_wait(handle, kName, version, PERDURE_LEVEL_PROCESS, 1); });
       state.advance(static_cast<std::uint64_t>(version));
     }
     found.acknowledged[place][static_cast<std::size_t>(version)] = captured == PERDURE_OK;
     for (const perdure_level level : {PERDURE_LEVEL_NODE, PERDURE_LEVEL_STORE})
-      (void)application.called("wait", [&] { return perdure_wait(handle, "app", version, level, 1); });
+      (void)application.called("wait", [&] { return perdure_wait(handle, kName, version, level, 1); });
   }
   (void)application.called("latest", [&] {
     std::int64_t latest = 0;
-    return perdure_latest(handle, "app", &latest);
+    return perdure_latest(handle, kName, &latest);
   });
   (void)application.called("stored size", [&] {
     perdure_region_size size{};
-    return perdure_stored_size(handle, "app", PERDURE_LATEST, 2, &size);
+    return perdure_stored_size(handle, kName, PERDURE_LATEST, 2, &size);
   });
   (void)application.called("progress", [&] {
     perdure_progress progress{};
@@ -185,14 +186,14 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
       perdure_t* handle = rank.open(options(""));
       State state(rank.rank, words());
       state.protect(handle);
-      const perdure_status restored = perdure_restore(handle, "app", PERDURE_LATEST);
+      const perdure_status restored = perdure_restore(handle, kName, PERDURE_LATEST);
       if (acknowledged > 0) REQUIRE_STATUS(PERDURE_OK, handle, restored);
       if (restored == PERDURE_OK) {
         REQUIRE(state.right());
         REQUIRE(static_cast<std::int64_t>(state.step) >= acknowledged);
       }
       state.advance(9);
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 9));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, kName, 9));
       (void)perdure_close(&handle);  // what it says of level store is not the question here
       return 0;
     });

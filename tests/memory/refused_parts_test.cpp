@@ -64,6 +64,27 @@ TEST(RefusedResult, ACopyThrowsAndNothingEnds) {  // that of tl::expected ends t
   EXPECT_EQ(*assigned, text);
 }
 
+TEST(RefusedResult, WhoCatchesIsThrownNothingAlthoughNoMemoryCanBeHadAnyMore) {
+  const segment::VersionId id{"a name that is too long to be kept without memory", 7, {}};
+  const auto caught = [](const auto& object, const auto& work) {
+    const RefusedHere here(0, 1000);
+    return base::caught(object, [&]() -> base::Status {
+      work();
+      return {};
+    });
+  };
+  const auto wants_memory = [] { (void)std::make_unique<int>(); };
+  const base::Status refused = caught(id, wants_memory);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
+  EXPECT_EQ(refused.error().cause, "out of memory");
+  EXPECT_EQ(caught("a text that is too long to be kept without memory", wants_memory).error().code, PERDURE_NO_SPACE);
+  EXPECT_EQ(caught("short", wants_memory).error().text(), "short: out of memory (no-space)");
+  EXPECT_EQ(caught(id, [] { throw 1; }).error().code, PERDURE_INTERNAL);
+  const base::Status told = base::caught(id, []() -> base::Status { throw std::bad_alloc(); });
+  EXPECT_EQ(told.error().object, id.text());
+}
+
 TEST(RefusedJson, AValueGoesWithoutMemory) {
   for (int i = 0; i < 3; ++i) {
     auto value = std::make_unique<base::Json>(base::Json::parse(R"({"a": [1, [2, {"b": [3]}]], "c": {"d": [[]]}})"));

@@ -125,7 +125,7 @@ void FlushWorkers::await_capture(Ledger::Access& ledger) {
 
 void FlushWorkers::advance(CaptureFlush& capture) {
   std::optional<CaptureEnd> end;
-  const base::Status done = base::caught(capture.id.text(), [&]() -> base::Status {
+  base::Status done = base::caught(capture.id, [&]() -> base::Status {
     end = work_.advance_capture(capture);
     return {};
   });
@@ -134,8 +134,8 @@ void FlushWorkers::advance(CaptureFlush& capture) {
       const auto ledger = context_.ledger.lock();
       ledger->flushes.interrupted(capture.id);  // committed meanwhile, it is for the queue
     }
-    end = CaptureEnd{done.error()};
-    work_.thread_failed(done.error());
+    base::attempt([&] { work_.thread_failed(done.error()); });
+    end = CaptureEnd{std::move(done).error()};
   }
   if (end) return end_capture(capture, end->failure);
   const auto captures = captures_.lock();
@@ -145,7 +145,6 @@ void FlushWorkers::advance(CaptureFlush& capture) {
 void FlushWorkers::end_capture(CaptureFlush& capture, const std::optional<base::Error>& error) {
   capture.flush.reset();  // what it left is for the queue
   capture.source.reset();
-  const segment::VersionId id = capture.id;
   Captures ended;  // which ends without a lock
   {
     const auto captures = captures_.lock();
@@ -153,6 +152,7 @@ void FlushWorkers::end_capture(CaptureFlush& capture, const std::optional<base::
         std::find_if(captures->begin(), captures->end(), [&](const auto& known) { return &known == &capture; });
     ended.splice(ended.end(), *captures, place);
   }
+  const segment::VersionId id = std::move(ended.front().id);
   ended.clear();
   capture_over(id, error);
   context_.news.notify_all();
@@ -179,7 +179,7 @@ void FlushWorkers::stop() {
       if (captures->empty()) return;
       left = &captures->front();
     }
-    end_capture(*left, std::nullopt);
+    base::attempt([&] { end_capture(*left, std::nullopt); });  // it is not among them any more, whatever is thrown
   }
 }
 

@@ -54,7 +54,7 @@ void Flusher::flush_committed(const segment::VersionId& id, FlushActivity::Part&
   const FlushOutcome outcome = attempt(id, part);
   if (context_.stopping) return;
   Ended ended;
-  const base::Status finished = base::caught(id.text(), [&]() -> base::Status {
+  const base::Status finished = base::caught(id, [&]() -> base::Status {
     ended = finish(id, outcome, seconds_since(begin));
     return {};
   });
@@ -77,16 +77,17 @@ void Flusher::unfinished(const segment::VersionId& id, const base::Error& why) {
 std::optional<CaptureEnd> Flusher::advance_capture(CaptureFlush& capture) {
   FlushOutcome outcome;
   bool over = false;
-  const base::Status tried = base::caught(capture.id.text(), [&]() -> base::Status {
+  base::Status tried = base::caught(capture.id, [&]() -> base::Status {
     over = attempt(capture, outcome);
     return {};
   });
-  if (!tried) outcome.status = base::fail(tried.error());
-  if (tried && !over) return std::nullopt;
+  const bool ran = tried.has_value();
+  if (!ran) outcome.status = base::fail(std::move(tried).error());
+  if (ran && !over) return std::nullopt;
   capture.part.works();
   capture.flush.reset();
   capture.source.reset();
-  if (!tried) {
+  if (!ran) {
     const auto ledger = context_.ledger.lock();
     (void)ledger->flushes.attempt_over(capture.id);  // what it wrote may be begun anew
   }
@@ -131,7 +132,7 @@ bool Flusher::begin_attempt(CaptureFlush& capture, FlushOutcome& outcome) {
 
 FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part& part) {
   FlushOutcome outcome;
-  const base::Status tried = base::caught(id.text(), [&]() -> base::Status {
+  base::Status tried = base::caught(id, [&]() -> base::Status {
     LedgerSource source(context_, id, false, part);
     const auto job = source.job();
     if (!job) {
@@ -144,7 +145,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part&
     return {};
   });
   if (tried) return outcome;
-  outcome.status = base::fail(tried.error());
+  outcome.status = base::fail(std::move(tried).error());
   const auto ledger = context_.ledger.lock();
   (void)ledger->flushes.attempt_over(id);  // what it wrote may be begun anew
   return outcome;

@@ -25,7 +25,7 @@ std::optional<FlushJob> LedgerSource::job() {
 ChunkFlight LedgerSource::begin(bool reading, const std::atomic<bool>& failed, const Choose& choose) {
   ChunkFlight flight;
   flight.pass = context_.gate.enter(reading, failed);
-  const base::Status chosen = base::caught(id_.text(), [&]() -> base::Status {
+  const base::Status chosen = base::caught(id_, [&]() -> base::Status {
     choose_chunk(flight, choose);
     return {};
   });

@@ -102,14 +102,14 @@ class ChunkFlush : public ChunkWork {
       return;
     }
     WriteOutcome written;
-    const base::Status tried = base::caught(job_.version.id.text(), [&]() -> base::Status {
+    base::Status tried = base::caught(job_.version.id, [&]() -> base::Status {
       written = writer_.write(items_[*item], buffer, flight, [this, item](bool reading) {
         std::lock_guard lock(mutex_);
         sequence_.reads(*item, reading);
       });
       return {};
     });
-    if (!tried) written = {base::fail(tried.error())};
+    if (!tried) written = {base::fail(std::move(tried).error())};
     source_.end(flight, written.status.has_value());
     note(*item, written);
   }

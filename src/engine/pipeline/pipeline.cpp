@@ -179,7 +179,7 @@ void Pipeline::run(std::size_t step) {
       if (stopping_) return;
     }
     const base::Status outcome = run_guarded(*parts_[step].added, *version, stopping_);
-    const base::Status noted = base::caught(version->id.text(), [&]() -> base::Status {
+    const base::Status noted = base::caught(version->id, [&]() -> base::Status {
       ended(step, version->id, outcome);
       return {};
     });
@@ -251,13 +251,17 @@ void Pipeline::stop() {
     const auto state = state_.lock();
     if (stopping_) return;
     stopping_ = true;
+  }
+  wake_.notify_all();
+  threads_.join();            // which are waited for
+  const auto tell = [this] {  // after all that has to happen: what is told needs memory
+    const auto state = state_.lock();
     for (std::size_t step = 0; step < parts_.size(); ++step)
       if (const std::size_t left = state->passages.waiting(step); left > 0)
         reports_.note("the engine ends; step " + parts_[step].row.name + " of the pipeline did not get " +
                       std::to_string(left) + " versions");
-  }
-  wake_.notify_all();
-  threads_.join();  // which are waited for
+  };
+  base::attempt(tell);
 }
 
 }  // namespace perdure::engine

@@ -21,7 +21,7 @@ ChunkRecovery::~ChunkRecovery() {
 }
 
 void ChunkRecovery::tell_suspects(ExportCollection& collection) {
-  (void)base::caught(id_.text(), [&]() -> base::Status {
+  (void)base::caught(id_, [&]() -> base::Status {
     for (auto& [holder, blocks] : suspects_) {
       if (nodes_.own != holder)
         collection.suspect(holder, blocks);
@@ -51,7 +51,7 @@ base::Status ChunkRecovery::run(Wanted wanted, EvictionScope room) {
     if (!threads.start(
             "recovery helper", [this] { work(); }, on_failure))
       break;
-  const base::Status ran = base::caught(id_.text(), [this]() -> base::Status {
+  const base::Status ran = base::caught(id_, [this]() -> base::Status {
     work();
     return {};
   });
@@ -153,7 +153,7 @@ base::Status ChunkRecovery::try_once(Item& item, const ReconstructionTask& task)
     PERDURE_TRY(slot, ledger->room.take_for_redundancy(id_, task.task.length, room_));
   }
   FaultySource found;
-  const auto chunk = base::caught(id_.text(), [&] { return make(task, slot, found); });
+  const auto chunk = base::caught(id_, [&] { return make(task, slot, found); });
   std::lock_guard guard(mutex_);
   if (chunk) {
     item.made = *chunk;

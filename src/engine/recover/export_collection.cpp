@@ -122,8 +122,7 @@ std::vector<ExportedPieces> ExportCollection::collect(
         if (next == asked_.size()) return;
         position = asked_[next++];
       }
-      auto answer =
-          base::caught(id_.text(), [&] { return ask_for_pieces(link_, position, question(position), stopping); });
+      auto answer = base::caught(id_, [&] { return ask_for_pieces(link_, position, question(position), stopping); });
       if (answer && answer->address != nodes_[position].address)
         answer = base::fail(wrong_export(id_, "it names another engine than the one that was asked"));
       if (answer) {

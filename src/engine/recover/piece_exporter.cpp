@@ -72,10 +72,10 @@ base::Status judge_block(Ledger& ledger, const segment::VersionId& id, const Fin
   }
   if (!block) return {};
   tier::SlotIo slots;
-  const auto good = base::caught(id.text(), [&] { return is_good(slots, *block); });
+  const auto good = base::caught(id, [&] { return is_good(slots, *block); });
   const auto state = ledger.lock();
   base::Status done;
-  if (good && !*good) done = record(*state);
+  if (good && !*good) done = base::caught(id, [&] { return record(*state); });
   state->held.unpin(owner, id);
   return good ? done : base::Status(base::fail(good.error()));
 }
@@ -269,7 +269,7 @@ base::Result<ExportedPieces> PieceExporter::make(const ExportQuestion& question)
 
 // What cannot be read now is found again by whoever needs it.
 void PieceExporter::judge_one(const Suspects& suspects) {
-  (void)base::caught(suspects.id.text(), [&]() -> base::Status {
+  (void)base::caught(suspects.id, [&]() -> base::Status {
     PERDURE_TRY(const auto exported, decode_exported_pieces(*suspects.bytes));
     return judge(ledger_, suspects.id, exported, suspects.blocks);
   });
@@ -305,7 +305,7 @@ void PieceExporter::run() {
       owner = known->second.owner;
     }
     using Bytes = std::shared_ptr<const std::vector<std::byte>>;
-    auto bytes = base::caught(question.id.text(), [&]() -> base::Result<Bytes> {
+    auto bytes = base::caught(question.id, [&]() -> base::Result<Bytes> {
       PERDURE_TRY(const auto exported, make(question));
       return std::make_shared<const std::vector<std::byte>>(encode(exported));
     });
@@ -315,7 +315,7 @@ void PieceExporter::run() {
     if (bytes)
       known->second.bytes = std::move(*bytes);
     else
-      known->second.failure = bytes.error();
+      known->second.failure = std::move(bytes).error();
   }
 }
 

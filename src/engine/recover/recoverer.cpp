@@ -115,7 +115,7 @@ base::Result<typename Request::Reply> Recoverer::asking(const Request& request, 
   }
   const auto link = context_.network->connect(addresses);
   use(link.get());
-  auto done = base::caught(request.id.text(), [&]() -> base::Result<typename Request::Reply> {
+  auto done = base::caught(request.id, [&]() -> base::Result<typename Request::Reply> {
     return work(AskedNodes{*link, own});
   });
   use(nullptr);

@@ -122,7 +122,7 @@ void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std:
   // Newer versions come first, but for what other groups count on.
   const auto& id = entry->id().version;
   jobs_.add(kind, wanted(id) ? segment::Attempt{~0ULL, 0} : id.attempt, [this, entry, work = std::move(work)] {
-    const base::Status done = base::caught(entry->id().text(), [&]() -> base::Status {
+    const base::Status done = base::caught(entry->id(), [&]() -> base::Status {
       const ReplicationEvent event = work();
       std::lock_guard guard(mutex_);
       (void)step(entry, event);
@@ -209,7 +209,7 @@ ReplicationEvent Replicator::encode(const Entry& entry, const action::Encode& en
     if (entry.phase() >= ReplicationPhase::withdrawn)  // nobody needs it any more
       return event::EncodingFailed{encode.task, {}, encode.before_commit, false};
   }
-  auto chunk = base::caught(entry.id().text(), [&] { return encode_into_slot(entry, encode); });
+  auto chunk = base::caught(entry.id(), [&] { return encode_into_slot(entry, encode); });
   if (!chunk)
     return event::EncodingFailed{encode.task, chunk.error(), encode.before_commit,
                                  ledger_.nothing_to_store(entry.id().version)};
@@ -229,7 +229,7 @@ base::Result<segment::ChunkEntry> Replicator::encode_into_slot(const Entry& entr
     return link.read(source.block.position, source.place, offset, target);
   };
   BlockEncoder encoder(std::move(reader), slots_);
-  auto chunk = base::caught(entry.id().text(), [&] { return encoder.encode(task, slot); });
+  auto chunk = base::caught(entry.id(), [&] { return encoder.encode(task, slot); });
   if (!chunk) ledger_.give_back(slot);
   return chunk;
 }

@@ -166,7 +166,7 @@ void Replicator::want_published(const segment::VersionId& id, Publication::Wante
 void Replicator::begin_publishing(const segment::VersionId& id, const std::shared_ptr<Publication>& publication) {
   publication->running = true;
   jobs_.add(ReplicationJobs::Kind::publish, id.attempt, [this, id, publication] {
-    const base::Status done = base::caught(id.text(), [&]() -> base::Status {
+    const base::Status done = base::caught(id, [&]() -> base::Status {
       publish(id, publication);
       return {};
     });
@@ -195,7 +195,7 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
   EntryPointer entry = current() ? find(id) : nullptr;
   if (current() && publishes(entry, wanted)) {
     guard.unlock();
-    const auto read = base::caught(id.text(), [&]() -> base::Result<News> {
+    const auto read = base::caught(id, [&]() -> base::Result<News> {
       return read_news(id, *group, wanted, entry ? 0 : options_.least_early_bytes, publication->slots);
     });
     const News news = read ? *read : News{event::PublishingFailed{read.error()}};

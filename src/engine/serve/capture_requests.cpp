@@ -87,7 +87,7 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
 base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   PERDURE_CHECK(stage_piece(context, client, stage));
   if (!stage.when_whole.empty())
-    (void)base::caught(stage.id.text(), [&] { return commit(context, client, {stage.id, stage.when_whole}); });
+    (void)base::caught(stage.id, [&] { return commit(context, client, {stage.id, stage.when_whole}); });
   return Done{};
 }
 
