@@ -58,7 +58,10 @@ void view_stored(store::Store& store, const store::VersionListing& listing, Stor
     };
     auto read = read_from(store.open(ref));
     if (!read && read.error().code == PERDURE_CORRUPT) read = read_from(store.open_anew(ref));
-    if (!read && read.error().code == PERDURE_NOT_FOUND) continue;  // removed meanwhile
+    if (!read && read.error().code == PERDURE_NOT_FOUND) {  // removed meanwhile
+      view.leaving.push_back(listing.id);
+      continue;
+    }
     if (!read && read.error().code == PERDURE_CORRUPT) {
       view.suspects.push_back({listing.id, ref, std::move(read.error())});
     } else if (!read) {

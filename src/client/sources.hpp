@@ -50,10 +50,12 @@ struct StoreView {
   std::vector<Suspect> suspects = {};          ///< of the versions; not among their segments
   std::uint64_t forgotten_ns = 0;              ///< attempts up to this time are gone (store::Store::forget)
   std::vector<SegmentAside> aside = {};        ///< of attempts that were looked at
+  std::vector<segment::VersionId> leaving =
+      {};  ///< segments of these went while the store was read: somebody removes them
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;
-  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns, aside)
+  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns, aside, leaving)
 };
 
 struct ReadSegment {

@@ -18,6 +18,7 @@ struct StoreRemains {
 
 StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
   StoreRemains seen;
+  if (std::find(store.leaving.begin(), store.leaving.end(), id) != store.leaving.end()) return seen;
   for (const auto& view : store.versions)  // one for each way to cut it
     if (view.id == id)
       for (const auto& segment : view.segments) seen.there.insert({segment.ref.index, segment.ref.count});

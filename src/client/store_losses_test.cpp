@@ -67,6 +67,21 @@ TEST(StoreLoss, IsNotWhatSomebodyRemoved) {
   StoreView aside;  // the other one was whole when it was removed
   aside.aside = {{stored_id(5), 1, 2}, {stored_id(5), 1, 2}, {stored_id(6), 0, 2}, {stored_id(5), 0, 3}};
   EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, aside), IsEmpty());
+  StoreView leaving{{store_view(5, {0}), store_view(6, {0})}};
+  leaving.leaving = {stored_id(5)};
+  EXPECT_THAT(losses({node_holding(1, 5), node_holding(1, 6)}, leaving), ElementsAre("6@1: 1"));
+}
+
+// The other's segment is still there.
+TEST(StoreLoss, IsNotWhatGoesWhileTheStoreIsRead) {
+  const test_support::TemporaryDirectory directory;
+  const auto store = store::make_store(directory / "store").value();
+  const store::SegmentRef gone{1, 2, stored_id(5).attempt, "app/gone"};
+  StoreView view;
+  view_stored(*store, {stored_id(5), {gone}}, view);
+  EXPECT_THAT(view.leaving, ElementsAre(stored_id(5)));
+  EXPECT_FALSE(view.unreadable);
+  EXPECT_THAT(view.versions, IsEmpty());
 }
 
 TEST(StoreLoss, IsNoneWhereItWasNotBroughtOrIsNotWholeOnTheNode) {
