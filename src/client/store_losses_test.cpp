@@ -78,7 +78,7 @@ TEST(StoreLoss, IsNotWhatGoesWhileTheStoreIsRead) {
   const auto store = store::make_store(directory / "store").value();
   const store::SegmentRef gone{1, 2, stored_id(5).attempt, "app/gone"};
   StoreView view;
-  view_stored(*store, {stored_id(5), {gone}}, view);
+  view_stored(*store, {stored_id(5), 2, {gone}}, view);
   EXPECT_THAT(view.leaving, ElementsAre(stored_id(5)));
   EXPECT_FALSE(view.unreadable);
   EXPECT_THAT(view.versions, IsEmpty());
