@@ -40,6 +40,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   Result(const Result& other) : Expected(copy(other)) {}
   Result(Result&&) noexcept = default;
   Result& operator=(const Result& other) {
+    static_assert(std::is_void_v<T> || std::is_move_assignable_v<T>, "else this calls itself");
     if (this != &other) *this = Result(other);
     return *this;
   }

@@ -46,12 +46,11 @@ struct SegmentAside {
 
 struct StoreView {
   std::vector<StoredVersionView> versions;
-  std::optional<base::Error> unreadable = {};  ///< why some of it, or all, could not be read
-  std::vector<Suspect> suspects = {};          ///< of the versions; not among their segments
-  std::uint64_t forgotten_ns = 0;              ///< attempts up to this time are gone (store::Store::forget)
-  std::vector<SegmentAside> aside = {};        ///< of attempts that were looked at
-  std::vector<segment::VersionId> leaving =
-      {};  ///< segments of these went while the store was read: somebody removes them
+  std::optional<base::Error> unreadable = {};    ///< why some of it, or all, could not be read
+  std::vector<Suspect> suspects = {};            ///< of the versions; not among their segments
+  std::uint64_t forgotten_ns = 0;                ///< attempts up to this time are gone (store::Store::forget)
+  std::vector<SegmentAside> aside = {};          ///< of attempts that were looked at
+  std::vector<segment::VersionId> leaving = {};  ///< segments of these went meanwhile: removed, or set aside
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;

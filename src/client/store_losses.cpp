@@ -18,7 +18,6 @@ struct StoreRemains {
 
 StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
   StoreRemains seen;
-  if (std::find(store.leaving.begin(), store.leaving.end(), id) != store.leaving.end()) return seen;
   for (const auto& view : store.versions)  // one for each way to cut it
     if (view.id == id)
       for (const auto& segment : view.segments) seen.there.insert({segment.ref.index, segment.ref.count});
@@ -28,6 +27,9 @@ StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
   for (const auto& segment : store.aside)
     if (segment.id == id && segment.index < segment.count && aside.insert({segment.index, segment.count}).second)
       seen.damaged = ++of_cut[segment.count] == segment.count || seen.damaged;
+  // What went while the store was read was set aside, or somebody removes the version.
+  const bool leaves = std::find(store.leaving.begin(), store.leaving.end(), id) != store.leaving.end();
+  if (leaves && aside.empty()) seen.damaged = false;
   return seen;
 }
 

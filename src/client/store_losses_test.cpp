@@ -70,6 +70,8 @@ TEST(StoreLoss, IsNotWhatSomebodyRemoved) {
   StoreView leaving{{store_view(5, {0}), store_view(6, {0})}};
   leaving.leaving = {stored_id(5)};
   EXPECT_THAT(losses({node_holding(1, 5), node_holding(1, 6)}, leaving), ElementsAre("6@1: 1"));
+  leaving.aside = {{stored_id(5), 1, 2}};
+  EXPECT_THAT(losses({node_holding(1, 5)}, leaving), ElementsAre("5@1: 1")) << "it was set aside";
 }
 
 // The other's segment is still there.

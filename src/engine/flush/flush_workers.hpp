@@ -22,7 +22,7 @@ inline constexpr std::size_t kCapturesAtOnce = 2;
 /// The flush of a capture: used by the thread that is busy with it.
 struct CaptureFlush {
   CaptureFlush(segment::VersionId of, FlushActivity& activity) : id(std::move(of)), part(activity) {}
-  const segment::VersionId id;
+  segment::VersionId id;
   FlushActivity::Part part;
   bool busy = true;                 ///< with the list's lock
   std::uint64_t begun_ns = 0;       ///< the attempt
