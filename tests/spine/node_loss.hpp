@@ -32,8 +32,9 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
   int ranks() const { return loss().nodes * loss().per_node; }
   std::string options(const std::string& more = "") const {
     return options_in(directory_.path(), loss().mode,
-                      "engine.idle_exit=60;node.ranks_per_node=" + std::to_string(loss().per_node) +
-                          ";redundancy.scheme=" + loss().scheme + loss().more + more);
+                      // Four engines begin at once beside seven other tests, whose disk they write to first.
+                      "engine.idle_exit=60;engine.start_timeout=60;node.ranks_per_node=" +
+                          std::to_string(loss().per_node) + ";redundancy.scheme=" + loss().scheme + loss().more + more);
   }
   RunOptions with_store() const {
     RunOptions run;
