@@ -32,9 +32,8 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
   int ranks() const { return loss().nodes * loss().per_node; }
   std::string options(const std::string& more = "") const {
     return options_in(directory_.path(), loss().mode,
-                      // Four engines begin at once beside seven other tests, whose disk they write to first.
-                      "engine.idle_exit=60;engine.start_timeout=60;node.ranks_per_node=" +
-                          std::to_string(loss().per_node) + ";redundancy.scheme=" + loss().scheme + loss().more + more);
+                      "engine.idle_exit=60;node.ranks_per_node=" + std::to_string(loss().per_node) +
+                          ";redundancy.scheme=" + loss().scheme + loss().more + more);
   }
   RunOptions with_store() const {
     RunOptions run;
@@ -130,7 +129,19 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
   void SetUp() override {
     if (lacks_protection(loss().mode)) GTEST_SKIP() << kNoProtection;
   }
-  void TearDown() override { stop_daemons(directory_.path()); }
+  void TearDown() override {
+    if (HasFailure()) tell_logs();
+    stop_daemons(directory_.path());
+  }
+  /// What the engines said, and when: the directory goes with the test.
+  void tell_logs() const {
+    for (const auto& node : fs::directory_iterator(directory_.path() + "/node"))
+      for (const char* name : {"engine.log", "engine.errors"}) {
+        const auto log = read_bytes(node.path() / name);
+        const std::string text(log.begin(), log.end());
+        if (!text.empty()) std::fprintf(stderr, "%s/%s:\n%s\n", node.path().filename().c_str(), name, text.c_str());
+      }
+  }
   TemporaryDirectory directory_;
 };
 
