@@ -38,7 +38,7 @@ class Exchanges : public comm::Communicator {
     } catch (const std::exception& exception) {
       thrown = base::exception_error(exception, "perdure");
     } catch (...) {
-      thrown.cause = "unknown throw";
+      thrown = base::unknown_exception_error("perdure");
     }
     leave(thrown.code);
     return base::fail(std::move(thrown));

@@ -22,7 +22,7 @@ int ask(const char* call, const std::string& name) {
 base::Error error_of(const std::exception* thrown, const std::string& name) noexcept {
   try {
     if (thrown != nullptr) return base::exception_error(*thrown, "thread '" + name + "'");
-    return {PERDURE_INTERNAL, "thread '" + name + "'", "something was thrown that is no exception", {}, false};
+    return base::unknown_exception_error("thread '" + name + "'");
   } catch (...) {
     return {PERDURE_NO_SPACE, {}, {}, {}, true};
   }

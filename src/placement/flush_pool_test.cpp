@@ -200,6 +200,19 @@ TEST(FlushBudget, WhereNothingWasFlushedForAWhileNothingRests) {
   EXPECT_EQ(decide(50, false), 1U);
 }
 
+TEST(FlushBudget, WhatRanForSomebodyWhoWaitedIsNotRestedFor) {
+  for (const bool somebody_waits : {false, true}) {
+    FlushPool pool;
+    const auto decide = [&](double now_s, bool waits) {
+      return pool.decide({now_s, 0, 1, 100, waits, {0.1, 0.25, 0.25, 1, 100, 100}}).threads;
+    };
+    ASSERT_EQ(decide(10, false), 1U);
+    if (somebody_waits) ASSERT_EQ(decide(11, true), 1U);
+    pool.idle(12);
+    EXPECT_EQ(decide(12, false), somebody_waits ? 1U : 0U);
+  }
+}
+
 TEST(FlushBudget, AsManyThreadsRunAsItAllows) {
   for (const auto& [price, fitting] : std::map<double, unsigned>{{0.01, 4}, {0.04, 2}, {0.06, 1}}) {
     Application app(0.1, price);

@@ -6,6 +6,8 @@
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
+#include "comm/communicator.hpp"
+#include "engine/ledger/capture_testing.hpp"
 #include "engine/replicate/scripted_group_testing.hpp"
 #include "engine/serve/connections.hpp"
 #include "network/network_testing.hpp"
@@ -83,6 +85,36 @@ TEST(RefusedResult, WhoCatchesIsThrownNothingAlthoughNoMemoryCanBeHadAnyMore) {
   EXPECT_EQ(caught(id, [] { throw 1; }).error().code, PERDURE_INTERNAL);
   const base::Status told = base::caught(id, []() -> base::Status { throw std::bad_alloc(); });
   EXPECT_EQ(told.error().object, id.text());
+}
+
+TEST(RefusedCommunicator, OneThatFailsIsSaidToHaveFailed) {  // or its group would count as one that works
+  perdure_communicator broken{};
+  broken.size = 2;
+  broken.barrier = [](void*) { return 1; };
+  broken.allreduce = [](void*, std::uint64_t*, std::size_t, int) { return 1; };
+  broken.allgather = [](void*, const void*, std::size_t, void*) { return 1; };
+  broken.broadcast = [](void*, void*, std::size_t, int) { return 1; };
+  const auto group = comm::make_from_c(broken).value();
+  const RefusedHere here(0, 1000);
+  const base::Status met = group->barrier();
+  ASSERT_FALSE(met);
+  EXPECT_EQ(met.error().code, PERDURE_PEER_FAILED);
+}
+
+class RefusedCapture : public engine::CaptureFixture {};
+
+TEST_F(RefusedCapture, ARankThatEndsTakesItAlongHoweverOftenMemoryIsRefused) {
+  open({2}, early());
+  const auto version = id(1, "a_name_that_is_too_long_to_be_kept_without_memory");
+  announce(1, version, 1, 2);
+  announce(2, version, 1, 2);
+  write(1, version, 0);
+  EXPECT_GT(refusals_until_done([&] { core->client_gone(2); }), 0);
+  std::size_t seen = 0;
+  EXPECT_EQ(core->captures.news(version, seen).state, engine::CaptureNews::State::over);
+  EXPECT_GT(refusals_until_done([&] { core->client_gone(1); }), 0);
+  EXPECT_EQ(core->captures.find(version), nullptr) << "or its flush waits for ever, and the engine with it";
+  EXPECT_EQ(used(0), 0U);
 }
 
 TEST(RefusedJson, AValueGoesWithoutMemory) {

@@ -107,7 +107,7 @@ inline std::vector<int> engine_pids(const std::string& directory) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const auto line = read_bytes(entry.path() / "cmdline");
     const std::string text(line.begin(), line.end());
-    const bool daemon = text.substr(0, text.find('\0')).ends_with("perdured");
+    const bool daemon = fs::path(text.substr(0, text.find('\0'))).filename().string().starts_with("perdured");
     if (daemon && text.find(directory + "/node") != std::string::npos) pids.push_back(std::stoi(name));
   }
   return pids;

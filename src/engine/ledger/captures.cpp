@@ -133,19 +133,23 @@ void Captures::write_through_over(const segment::VersionId& id, const std::optio
 
 // Who died before it staged its piece has taken the whole version with it. Of who has not announced one only the rank
 // is known, which may be that of another application: nobody counts on such a capture any more.
+// What needs memory comes before the client is taken out, so that who gets none can call this again.
 void Captures::leave(ClientId client, std::optional<std::uint32_t> rank) {
+  const auto is_his = [client](const auto& entry) { return entry.second == client; };
   std::vector<segment::VersionId> deserted;
   for (auto& [id, version] : node_.versions) {
     if (!version.capture) continue;
     OpenCapture& capture = *version.capture;
     if (rank && capture.has(*rank) && !capture.pieces.contains(*rank)) capture.deserted = true;
-    const auto gone = std::erase_if(capture.clients, [client](const auto& entry) { return entry.second == client; });
-    if (gone > 0)
-      fail(id,
-           {PERDURE_PEER_FAILED, id.text(), "a rank of this node ended during the capture", "see why it ended", true});
-    if (gone > 0 && capture.clients.empty() && !version.held()) deserted.push_back(id);
+    if (std::none_of(capture.clients.begin(), capture.clients.end(), is_his)) continue;
+    fail(id,
+         {PERDURE_PEER_FAILED, id.text(), "a rank of this node ended during the capture", "see why it ended", true});
+    const bool alone = std::all_of(capture.clients.begin(), capture.clients.end(), is_his);
+    if (alone && !version.held()) deserted.push_back(id);
   }
   for (const auto& id : deserted) over(id);
+  for (auto& [id, version] : node_.versions)
+    if (version.capture) std::erase_if(version.capture->clients, is_his);
 }
 
 // Nothing of it is in the catalog, or any more.

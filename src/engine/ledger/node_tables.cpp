@@ -49,8 +49,11 @@ const Version* NodeTables::held_version(const segment::VersionId& id) const {
   return version != nullptr && version->held() ? version : nullptr;
 }
 
+// Needs no memory: nobody would give the slot back again.
 void NodeTables::release_slot(const segment::VersionId& id, SlotKey slot) {
-  if (Version* version = versions.find(id)) version->flushed[slot.first].erase(slot.second);
+  if (Version* version = versions.find(id))
+    if (const auto flushed = version->flushed.find(slot.first); flushed != version->flushed.end())
+      flushed->second.erase(slot.second);
   (void)slots.happens(slot, SlotEvent::free);
 }
 

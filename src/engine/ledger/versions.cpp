@@ -29,7 +29,9 @@ void Versions::drop(const segment::VersionId& id) {
   left.granted = std::move(before.granted);
   left.flushed = std::move(before.flushed);
   left.stored_epochs = std::move(before.stored_epochs);
-  if (!left.over()) all_.emplace(id, std::move(left));
+  if (left.over()) return;
+  before = std::move(left);
+  all_.insert(std::move(ended));  // which needs no memory
 }
 
 void Versions::tidy(const segment::VersionId& id) {
