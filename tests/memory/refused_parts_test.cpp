@@ -101,11 +101,16 @@ TEST(RefusedCommunicator, OneThatFailsIsSaidToHaveFailed) {  // or its group wou
   EXPECT_EQ(met.error().code, PERDURE_PEER_FAILED);
 }
 
-class RefusedCapture : public engine::CaptureFixture {};
+class RefusedCapture : public engine::CaptureFixture {
+ protected:
+  static segment::VersionId long_id(std::uint64_t version) {
+    return id(version, "a_name_that_is_too_long_to_be_kept_without_memory");
+  }
+};
 
 TEST_F(RefusedCapture, ARankThatEndsTakesItAlongHoweverOftenMemoryIsRefused) {
   open({2}, early());
-  const auto version = id(1, "a_name_that_is_too_long_to_be_kept_without_memory");
+  const auto version = long_id(1);
   announce(1, version, 1, 2);
   announce(2, version, 1, 2);
   write(1, version, 0);
@@ -115,6 +120,36 @@ TEST_F(RefusedCapture, ARankThatEndsTakesItAlongHoweverOftenMemoryIsRefused) {
   EXPECT_GT(refusals_until_done([&] { core->client_gone(1); }), 0);
   EXPECT_EQ(core->captures.find(version), nullptr) << "or its flush waits for ever, and the engine with it";
   EXPECT_EQ(used(0), 0U);
+}
+
+// The flush that has begun ends later, and has to find the version then.
+TEST_F(RefusedCapture, ItsOwnFlushIsKnownUntilItEnds) {
+  open({2}, early(engine::DuringCapture::always));
+  const auto version = long_id(1);
+  announce(1, version, 1);
+  write(1, version, 0);
+  ASSERT_EQ(core->captures.next_write_through(), version);
+  refusals_until_done([&] { core->client_gone(1); });
+  EXPECT_TRUE(core->captures.write_through(version));
+  core->captures.write_through_over(version, std::nullopt);
+  EXPECT_FALSE(core->captures.write_through(version));
+}
+
+TEST_F(RefusedCapture, ASlotIsGrantedOrFree) {
+  open({1});
+  std::uint64_t refused = 0;
+  for (bool granted = false; !granted; ++refused) {
+    announce(1, long_id(refused + 1), 1);
+    try {
+      const RefusedHere here(refused);
+      granted = grant(1, long_id(refused + 1)).kind == engine::GrantOutcome::Kind::granted && !RefusedHere::over();
+    } catch (const std::bad_alloc&) {
+    }
+    core->client_gone(1);
+    ASSERT_EQ(used(0), 0U) << refused;
+    ASSERT_EQ(core->captures.find(long_id(refused + 1)), nullptr);
+  }
+  EXPECT_GT(refused, 3U);
 }
 
 TEST(RefusedJson, AValueGoesWithoutMemory) {

@@ -355,10 +355,10 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
 }
 
 void HeldVersions::unpin(ClientId client) {
-  std::vector<segment::VersionId> not_held;
-  for (auto& [id, version] : node_.versions)
-    if (version.pinned_by.erase(client) > 0 && !version.held()) not_held.push_back(id);
-  for (const auto& id : not_held) node_.versions.tidy(id);
+  for (auto it = node_.versions.begin(); it != node_.versions.end();) {
+    auto& [id, version] = *it++;  // it may go
+    if (version.pinned_by.erase(client) > 0 && !version.held()) node_.versions.tidy(id);
+  }
 }
 
 void HeldVersions::pin(ClientId client, const segment::VersionId& id) {

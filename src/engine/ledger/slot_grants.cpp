@@ -61,9 +61,14 @@ bool SlotGrants::take_slot(ClientId client, const ipc::Grant& request, std::uint
     outcome.error = slot.error();
     return false;
   }
+  try {
+    outcome.address = node_.tiers[tier]->address(*slot);
+    writes_.take(client, request, {tier, *slot}, outcome.address.fresh);
+  } catch (...) {  // nobody else would give it back
+    if (node_.slots.granted({tier, *slot}) == nullptr) node_.tiers[tier]->release(*slot);
+    throw;
+  }
   outcome.kind = GrantOutcome::Kind::granted;
-  outcome.address = node_.tiers[tier]->address(*slot);
-  writes_.take(client, request, {tier, *slot}, outcome.address.fresh);
   return true;
 }
 

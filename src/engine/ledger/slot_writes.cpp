@@ -21,10 +21,10 @@ void SlotWrites::take(ClientId client, const ipc::Grant& request, SlotKey slot, 
   Slots::Granted taken{client, request.id, request.bytes, 0, node_.slots.readers(slot.first), fresh};
   auto& counts = node_.versions.at(request.id).granted;
   counts.resize(node_.tiers.size());
-  ++counts[slot.first];
-  node_.observed.expected.granted(client, request.id);
   if (auto* device = node_.tiers[slot.first]->device()) taken.stream = device->start(request.bytes);
   node_.slots.grant(slot, std::move(taken));
+  ++counts[slot.first];  // from here on the slot is released with the client, whatever is thrown
+  node_.observed.expected.granted(client, request.id);
   node_.observed.writes.granted(node_.now_s(), client, slot);
 }
 

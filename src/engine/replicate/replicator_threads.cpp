@@ -164,7 +164,6 @@ void Replicator::want_published(const segment::VersionId& id, Publication::Wante
 }
 
 void Replicator::begin_publishing(const segment::VersionId& id, const std::shared_ptr<Publication>& publication) {
-  publication->running = true;
   jobs_.add(ReplicationJobs::Kind::publish, id.attempt, [this, id, publication] {
     const base::Status done = base::caught(id, [&]() -> base::Status {
       publish(id, publication);
@@ -175,6 +174,7 @@ void Replicator::begin_publishing(const segment::VersionId& id, const std::share
     publication->running = false;
     if (const EntryPointer entry = find(id)) give_up(entry, done.error());
   });
+  publication->running = true;  // the job waits for the mutex, and there is none where this was thrown out of
 }
 
 // Ranks that capture would wait for the processors that encoding takes, and level node comes no sooner by that: what is
