@@ -15,6 +15,7 @@ help:
 	@echo "make build             everything, optimised, in build/release"
 	@echo "make install PREFIX=P  library, programs and headers below P (default /usr/local)"
 	@echo "make test              everything that CI runs"
+	@echo "make test SINCE=REV    what the difference from the commit REV can reach"
 	@echo "make unit FILES=F      build and run the unit tests of the source files F, in build/dev"
 	@echo "make campaign          what takes longer than CI may: more seeds, every later crash point, longer fuzzing"
 	@echo "make campaign RUNS=N SEED=S  N drawn scenarios of several failures at once, from seed S on (1), against a model of what was promised"
@@ -69,7 +70,7 @@ demo-programs:
 	@tools/build --progress demo nbody heat2d_c perdure_cli
 
 test: bootstrap
-	@tools/test
+	@tools/test $(if $(SINCE),--since $(SINCE))
 
 build: bootstrap-required
 	@tools/build --progress release

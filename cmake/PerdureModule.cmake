@@ -1,4 +1,4 @@
-# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [FAMILY] [LIBRARIES target...] [TEST_LIBRARIES target...] [LABELS label...])
+# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [FAMILY] [LIBRARIES target...] [TEST_LIBRARIES target...] [SHARES share...])
 # One folder under src/ = one target perdure_<name> (alias perdure::<name>), which links what src/LAYERS allows it to include. Sources are
 # every *.cpp of the folder; *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
 # FAMILY: its tests are those of its family, see perdure_family.
@@ -6,7 +6,7 @@
 include(GoogleTest)
 
 function(perdure_module name)
-  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;FAMILY" "" "LIBRARIES;TEST_LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;FAMILY" "" "LIBRARIES;TEST_LIBRARIES;SHARES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
   perdure_layers(layers ${name})
   string(REPLACE "/" "_" name ${name})
@@ -35,14 +35,14 @@ function(perdure_module name)
       set(optimised OPTIMISED)
     endif()
     perdure_test(test_${name} ${optimised} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES}
-      LABELS ${ARG_LABELS})
+      SHARES ${ARG_SHARES})
   endif()
 endfunction()
 
-# perdure_family(NAME PARTS part... [TEST_LIBRARIES target...] [LABELS label...])
+# perdure_family(NAME PARTS part... [TEST_LIBRARIES target...] [SHARES share...])
 # The modules src/<name>/<part>, together perdure_<name>. Their tests are one program, and see the whole family.
 function(perdure_family name)
-  cmake_parse_arguments(ARG "" "" "PARTS;TEST_LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "PARTS;TEST_LIBRARIES;SHARES" ${ARGN})
   set(parts)
   foreach(part ${ARG_PARTS})
     perdure_module(${name}/${part} FAMILY)
@@ -53,14 +53,33 @@ function(perdure_family name)
   add_library(perdure::${name} ALIAS perdure_${name})
   if(PERDURE_TESTS)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*/*_test.cpp)
-    perdure_test(test_${name} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES} LABELS ${ARG_LABELS})
+    perdure_test(test_${name} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES} SHARES ${ARG_SHARES})
   endif()
 endfunction()
 
-# perdure_test(NAME [OPTIMISED] SOURCES file... [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds])
+# perdure_in_share(OUT [share...]): whether this build runs a test of these shares (PERDURE_TEST_SHARE); without shares, of those that the folder's
+# variable PERDURE_SHARES names, else of the address sanitizer's.
+function(perdure_in_share out)
+  set(shares ${ARGN})
+  if(NOT shares)
+    set(shares ${PERDURE_SHARES})
+  endif()
+  if(NOT shares)
+    set(shares address)
+  endif()
+  if(NOT PERDURE_TEST_SHARE OR PERDURE_TEST_SHARE IN_LIST shares)
+    set(${out} TRUE PARENT_SCOPE)
+  else()
+    set(${out} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# perdure_test(NAME [OPTIMISED] [WHOLE_SYSTEM] SOURCES file... [LIBRARIES target...] [SHARES share...] [TIMEOUT seconds])
 # The tests' own code is not optimised but where it is asked for: what they test is, as the preset says.
+# WHOLE_SYSTEM: each case needs a process of its own; others run some dozen to a process (tools/plan_tests).
+# SHARES: which builds of `make test` run it: plain, address, thread.
 function(perdure_test name)
-  cmake_parse_arguments(ARG "OPTIMISED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;WHOLE_SYSTEM" "TIMEOUT" "SOURCES;LIBRARIES;SHARES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -78,13 +97,17 @@ function(perdure_test name)
     target_compile_options(${name} PRIVATE ${PERDURE_TEST_OPTIONS})
     perdure_precompile(${name} TESTS)
   endif()
+  perdure_in_share(mine ${ARG_SHARES})
+  if(NOT mine)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
+  add_dependencies(share_tests ${name})
+  set(label unit)
+  if(ARG_WHOLE_SYSTEM)
+    set(label system)
+  endif()
   # Names without what GoogleTest prints of a parameter, which may be an address: the same in every run, and without blanks.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
-  if("engine" IN_LIST ARG_LABELS)  # what runs under the thread sanitizer
-    if(NOT TARGET engine_tests)
-      add_custom_target(engine_tests)
-    endif()
-    add_dependencies(engine_tests ${name})
-  endif()
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${label})
 endfunction()
