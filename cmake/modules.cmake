@@ -60,7 +60,7 @@ perdure_module(client TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_module(launch LIBRARIES fmt::fmt)
 perdure_module(inspect LIBRARIES fmt::fmt TEST_LIBRARIES perdure_test_support)
 
-perdure_module(capi TEST_LIBRARIES perdure_test_support SHARES address thread)
+perdure_module(capi TEST_LIBRARIES perdure_test_support)
 if(PERDURE_TESTS)  # a C compiler has to take the header, too
   add_library(perdure_reader_in_c OBJECT src/capi/reader_testing.c)
   target_include_directories(perdure_reader_in_c PRIVATE ${PROJECT_SOURCE_DIR}/include)

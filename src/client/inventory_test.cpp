@@ -220,6 +220,7 @@ void restore_on_all_ranks(const LargeJob& job) {
 }
 
 TEST(InventoriesAtSize, Of512RanksOn8NodesTakeLittleMemoryOfEachRank) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   restore_on_all_ranks({8, 64, false, false, {3}});
   restore_on_all_ranks({8, 16, true, true, {3}});  // 512 of them take half a minute; each for itself is below, larger
 }
@@ -313,6 +314,7 @@ void restore_at_4096_nodes(LargeJob job, bool leads) {
 }
 
 TEST(InventoriesAtSize, Of4096NodesTakeLittleMemoryOfEachRank) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   restore_at_4096_nodes({4096, 1}, true);
   restore_at_4096_nodes({4096, 128, true, true}, true);
 }

@@ -207,6 +207,7 @@ TEST(Tables, OfOneRankMayHaveItsChunksInAnyOrder) {
 }
 
 TEST(Tables, ASegmentOfAMillionChunksAndManyRegionsIsWrittenAndRead) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   const std::size_t scale = test_support::unless_sanitized<std::size_t>(1, 20);
   Manifest manifest{kTabledId, 128, 0, 1, "perdure test", {}};
   const std::size_t chunks = 1'000'000 / scale / 8, regions = 5'000 / scale;
@@ -242,6 +243,7 @@ TEST(Tables, ASegmentOfAMillionChunksAndManyRegionsIsWrittenAndRead) {
 }
 
 TEST(Tables, MoreThanAPieceMayHaveIsRefusedByWhoWrites) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   Piece piece{3, 1, {}, {}};
   piece.regions.assign(base::kMaxCborItems / 4, RegionEntry{});
   const auto refused = check_describable(piece, "nbody version 7");
