@@ -1,4 +1,5 @@
 // The order of flushes, giving up, and what a restarted node finds in the catalog.
+#include <algorithm>
 #include <filesystem>
 
 #include "engine/ledger/node_state_testing.hpp"
@@ -63,7 +64,10 @@ TEST_F(NodeStateFlushTest, ASegmentThatTheStoreHasNoMoreIsBroughtThereAgainAfter
   EXPECT_EQ(taken_reports().size(), 1U);
   ASSERT_TRUE(core->flushes.segments_gone(id(2), {0}));
   EXPECT_TRUE(taken_reports().empty()) << "it is on its way already";
-  EXPECT_FALSE(core->held.inventory("app")[1].stored);
+  const auto told = core->held.inventory("app");
+  const auto second = std::ranges::find(told, id(2), &ipc::HeldSummary::id);
+  ASSERT_NE(second, told.end());
+  EXPECT_FALSE(second->stored);
   open({9});
   ASSERT_EQ(core->flushes.next(), id(2));
   store(2);

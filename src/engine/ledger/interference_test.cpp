@@ -13,6 +13,7 @@
 #include "ipc/channel.hpp"
 #include "os/system.hpp"
 #include "placement/flush_pool.hpp"
+#include "support/sanitized.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -116,6 +117,7 @@ struct Loop {
 };
 
 TEST(Interference, WithTheFlushPoolKeepsTheApplicationWithinItsBudget) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   Loop without(0.08, 0);
   without.run(2000);
   EXPECT_NEAR(without.interference.slowdown().value_or(0.32), 0.32, 0.05);
@@ -129,6 +131,7 @@ TEST(Interference, WithTheFlushPoolKeepsTheApplicationWithinItsBudget) {
 }
 
 TEST(Interference, WithTheFlushPoolSeesTheBudgetThroughNoise) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   Loop loop(0.04, 0.1, 0.05);
   loop.run(2000);
   loop.run(4000);
@@ -138,6 +141,7 @@ TEST(Interference, WithTheFlushPoolSeesTheBudgetThroughNoise) {
 
 // What one thread flushes in a quarter of a step takes most of the step then.
 TEST(Interference, OneThreadThatIsTooMuchRestsSoThatTheBudgetIsKept) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   for (const double price : {0.2, 0.3, 0.4})
     for (const double noise : {0.0, 0.03}) {
       Loop without(price, 0, noise);
@@ -159,6 +163,7 @@ TEST(Interference, OneThreadThatIsTooMuchRestsSoThatTheBudgetIsKept) {
 }
 
 TEST(Interference, ABudgetThatNoFlushKeepsStillLetsEverythingReachTheStore) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   Loop loop(0.5, 0.05);
   loop.run(5000);
   EXPECT_LE(loop.most_chunks, 400 + 40);

@@ -9,6 +9,7 @@
 
 #include "base/field_codec.hpp"
 #include "engine/recover/exported_pieces_testing.hpp"
+#include "support/sanitized.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -89,6 +90,7 @@ TEST_F(Asking, PartsBecomeTheWhole) {
 
 // What a node of 128 GiB exports in a group of eight: 64 ranks with 256 chunks each, and the parities of xor.
 TEST(ExportsAtSize, OfANodeOf128GiBGoInPartsThatFitAMessage) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   constexpr std::uint32_t kRanks = 64, kChunks = 256, kMembers = 8;
   constexpr std::size_t kPart = 4U << 20, kMostOfAMessage = 16U << 20;  // piece_exporter.hpp, network/endpoint.hpp
   const BlockPlace place{Bytes(150), 1 << 20};
