@@ -37,7 +37,8 @@ class Class:
 
 class Parser:
     def __init__(self, file, text):
-        self.file, self.tokens, self.classes = file, tokens_of(text), []
+        self.file, self.classes = file, []
+        self.tokens, self.lines = tokens_of(text)
         self.functions = []  # (name, lines from its first word to its closing brace)
         self.guarded = []    # (the scope, the type T as tokens) of each Guarded<T> that a declaration names
         self.aliases = []    # (the scope, the name, the type as tokens) of each `using name = type`
@@ -161,7 +162,7 @@ class Parser:
             if t == "{":
                 after = closing(tokens, j)
                 if function and not initialised and not (in_list and re.match(r"\w|>", tokens[j - 1])):
-                    self.functions.append((name_of(text, names), tokens[after].line - tokens[i].line + 1))
+                    self.functions.append((name_of(text, names), self.lines[after] - self.lines[i] + 1))
                     j = after + 1
                     break
                 j = after + 1

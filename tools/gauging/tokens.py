@@ -1,14 +1,8 @@
-"""C++ as tokens that know their lines, without comments, text and directives."""
+"""C++ as tokens, each with its line, without comments, text and directives."""
 import re
 
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.']*|::|->|&&|\|\||<=>|<=|>=|==|!=|[-+*/%^&|]=|\+\+|--|\.\.\.|\S")
 ANNOTATION = re.compile(r"[A-Z][A-Z0-9_]{2,}$")
-
-
-class Token(str):
-    """A token that knows its line."""
-
-    line = 0
 
 
 def lines_of(text):
@@ -16,16 +10,21 @@ def lines_of(text):
 
 
 def tokens_of(text):
+    """(the tokens, the line of each)"""
     text = re.sub(r'R"(\w*)\(.*?\)\1"', lambda m: '""' + lines_of(m.group(0)), text, flags=re.S)
     text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
                   lambda m: " " + lines_of(m.group(0)) if m.group(0)[0] == "/" else " 0 ", text, flags=re.S)
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: lines_of(m.group(0)), text, flags=re.M)
-    tokens = []
+    tokens, lines = [], []
     for number, line in enumerate(text.split("\n"), 1):
-        for found in TOKEN.findall(line):
-            tokens.append(Token(found))
-            tokens[-1].line = number
-    # Annotations such as GUARDED_BY(mutex_) look like functions: macros in capitals go, with what is in their parentheses.
+        found = TOKEN.findall(line)
+        tokens += found
+        lines += [number] * len(found)
+    return without_annotations(tokens, lines)
+
+
+def without_annotations(tokens, lines):
+    """Annotations such as GUARDED_BY(mutex_) look like functions: macros in capitals go, with what is in their parentheses."""
     kept, i = [], 0
     while i < len(tokens):
         if ANNOTATION.match(tokens[i]):
@@ -33,9 +32,9 @@ def tokens_of(text):
             if i < len(tokens) and tokens[i] == "(":
                 i = closing(tokens, i) + 1
         else:
-            kept.append(tokens[i])
+            kept.append(i)
             i += 1
-    return kept
+    return [tokens[k] for k in kept], [lines[k] for k in kept]
 
 
 def closing(tokens, i):
