@@ -27,7 +27,8 @@ void run_one(base::ConstByteSpan input) {
 std::vector<Bytes> seeds() {
   std::vector<Bytes> list;
   for (std::string_view text :
-       {"tiers = ['a']\n[tier.a]\nstreams = [1]\nbytes_per_s = ['1GB']\n[store]\nstreams = [1]\nbytes_per_s = ['1MB']\n",
+       {"tiers = ['a']\n[tier.a]\nstreams = [1]\nbytes_per_s = ['1GB']\n[store]\nstreams = [1]\nbytes_per_s = "
+        "['1MB']\n",
         "name = 'x'\ntime_scale = 0.5\ntiers = ['a', 'b']\n[tier.a]\nstreams = [1, 8]\nbytes_per_s = ['4GB', '20GB']\n"
         "capacity = '2GiB'\n[tier.b]\nstreams = [1, 16]\nbytes_per_s = ['100MB', '700MB']\nlatency_s = 1e-3\n"
         "variability = 0.05\nvariability_period_s = 2\n[store]\nstreams = [1]\nbytes_per_s = ['2GB']\n"

@@ -24,15 +24,16 @@ void run_one(base::ConstByteSpan input) {
 }
 
 std::vector<Bytes> seeds() {
-  calibration::Calibration sample{"memory", {"host", "processor", "6.1", 4}, {"/dev/shm", "tmpfs", 1}, 1, 1, 41, 1,
-                                  {},       {}};
+  calibration::Calibration sample{"memory", {"host", "processor", "6.1", 4}, {"/dev/shm", "tmpfs", 1}, 1, 1, 41, 1, {},
+                                  {}};
   for (unsigned k = 1; k <= 41; k += 10) sample.recycled.push_back({k, 1e9 + k});
   calibration::Calibration close = sample;
   close.recycled.clear();
   for (unsigned k : {1U, 2U, 3U, 4U, 8U, 12U, 16U, 20U}) close.recycled.push_back({k, 1e6 * k});
   close.fresh = sample.recycled;
   std::vector<Bytes> list;
-  for (const std::string& text : {calibration::encode(sample), calibration::encode(close), std::string("{\"format\":1}")}) {
+  for (const std::string& text :
+       {calibration::encode(sample), calibration::encode(close), std::string("{\"format\":1}")}) {
     const auto bytes = base::as_bytes(text);
     list.emplace_back(bytes.begin(), bytes.end());
   }

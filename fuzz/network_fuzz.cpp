@@ -1,5 +1,6 @@
-// Any bytes as what the network brings: a message as it is (mode 0) or with a checksum that holds (1), an engine's address
-// (2), a name of remote memory (3), a reply (4), and messages one after the other into both halves of a session (5).
+// Any bytes as what the network brings: a message as it is (mode 0) or with a checksum that holds (1), an engine's
+// address (2), a name of remote memory (3), a reply (4), many messages one after the other into both halves of
+// a session (5).
 #include <algorithm>
 #include <cstring>
 
@@ -98,8 +99,15 @@ void run_one(base::ConstByteSpan input) {
 std::vector<Bytes> seeds() {
   const Bytes payload(12, std::byte{3});
   const Address address{Bytes(16, std::byte{1}), 99};
-  std::vector<Body> bodies{Hello{encode(address), 7, {}, {}}, Welcome{}, Proof{}, Ready{}, Refuse{}, Ping{}, Pong{},
-                           Withdrawn{5}, Goodbye{}};
+  std::vector<Body> bodies{Hello{encode(address), 7, {}, {}},
+                           Welcome{},
+                           Proof{},
+                           Ready{},
+                           Refuse{},
+                           Ping{},
+                           Pong{},
+                           Withdrawn{5},
+                           Goodbye{}};
   bodies.emplace_back(Fragment{{1, 1}, false, 12, kMinFragment, 0, payload});
   bodies.emplace_back(Fragment{{0, 1}, true, 12, kMinFragment, 0, payload});
   bodies.emplace_back(Ack{{0, 1}, false, true, 1, 6});

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Includes go down the layers only: src/LAYERS says which module may include which. Programs that stand for an application
-(models, apps, bench, fronts) see nothing but include/perdure; a program with a line of its own there (cli, bench/studies) sees what
-that line says. Tests of one family (engine/...) see all of it. Usage: check_layers.py [ROOT]"""
+(models, apps, bench, fronts) see nothing but include/perdure and, if they are none of the library, models/; a folder with a line of its own there
+(cli, models/mesh, bench/studies) sees what that line says, and of models/ what its line with a + says. Nothing below src sees models/. Tests of one
+family (engine/...) see all of it. Usage: check_layers.py [ROOT]"""
 import pathlib
 import re
 import sys
@@ -17,15 +18,15 @@ def read_layers(path):
         line = line.split("#")[0].strip()
         if not line:
             continue
-        name, colon, allowed = line.partition(":")
-        if not colon or name in layers:
-            defects.append(f"{path}:{number}: not a new 'module: modules' line")
+        more, (name, colon, allowed) = line.startswith("+"), line.removeprefix("+").partition(":")
+        if not colon or (name in layers) != more:
+            defects.append(f"{path}:{number}: not a {'known' if more else 'new'} '{'+' * more}module: modules' line")
             continue
         for other in allowed.split():
             # A module may only name those above it, so that there can be no cycle.
-            if other not in layers:
+            if other not in layers or (more and list(layers).index(other) > list(layers).index(name)):
                 defects.append(f"{path}:{number}: {name} names {other}, which does not stand above it")
-        layers[name] = set(allowed.split())
+        layers.setdefault(name, set()).update(allowed.split())
     return layers, defects
 
 
@@ -44,12 +45,14 @@ def is_test(path):
     return path.stem.endswith(("_test", "_testing"))
 
 
-def module_of(layers, include):
-    """engine/flush of engine/flush/flusher.hpp, base of base/result.hpp; None of what is in no module."""
+def module_of(root, layers, include):
+    """engine/flush of engine/flush/flusher.hpp, base of base/result.hpp, models/mesh of mesh/mesh.hpp; None of what is in no module."""
     folders = include.split("/")[:-1]
     for depth in range(len(folders), 0, -1):
         if "/".join(folders[:depth]) in layers:
             return "/".join(folders[:depth])
+    if folders and (root / "models" / folders[0]).is_dir() and not (root / "src" / folders[0]).is_dir():
+        return "models/" + folders[0]
     return None
 
 
@@ -62,7 +65,7 @@ def check_module(root, layers, name):
     family = name.split("/")[0] + "/" if "/" in name else None
     for path in sources(root / "src" / name):
         for number, include in includes(path):
-            module = module_of(layers, include)
+            module = module_of(root, layers, include)
             if module is None and family and include.startswith(family):
                 yield f"{path.relative_to(root)}:{number}: {include} is in no module of src/LAYERS"
             if include.endswith("_testing.hpp") and not is_test(path):
@@ -75,19 +78,22 @@ def check_module(root, layers, name):
 
 
 def check_listed(root, layers):
-    """Every folder below src with sources of its own is a module."""
+    """Every folder below src with sources of its own is a module, and every model has a line."""
     for folder in sorted((root / "src").rglob("*")):
         if folder.is_dir() and any(path.suffix in SUFFIXES for path in folder.iterdir()):
             name = folder.relative_to(root / "src").as_posix()
             if name not in layers:
                 yield f"src/{name}: is not in src/LAYERS"
+    for folder in sorted((root / "models").glob("*/")):
+        if sources(folder) and folder.relative_to(root).as_posix() not in layers:
+            yield f"{folder.relative_to(root)}: is not in src/LAYERS"
 
 
 def check_program(root, layers, name):
     """A folder outside src that stands in src/LAYERS with its path. Its own headers it includes by their bare names, or by its own."""
     for path in sources(root / name):
         for number, include in includes(path):
-            module = module_of(layers, include)
+            module = module_of(root, layers, include)
             if is_test(path) and module and is_module(root, module):
                 continue  # they see the assembled library
             if module and module != name and module not in layers[name]:
@@ -100,8 +106,9 @@ def check_outside(root, layers, folder):
         if any(program in path.parents for program in programs):
             continue
         for number, include in includes(path):
-            if module_of(layers, include):
-                yield f"{path.relative_to(root)}:{number}: an application sees only include/perdure, not {include}"
+            module = module_of(root, layers, include)
+            if module and not module.startswith("models/"):
+                yield f"{path.relative_to(root)}:{number}: an application sees only include/perdure and models, not {include}"
 
 
 def check_public(root):
@@ -112,8 +119,8 @@ def check_public(root):
 
 
 def check_weight(root):
-    """A header of a module names JSON values and does not hold them: each unit that parses nlohmann/json pays a second or more for it."""
-    for path in sources(root / "src"):
+    """A header of the product names JSON values and does not hold them: each unit that parses nlohmann/json pays a second or more for it."""
+    for path in [path for folder in ("src", "models", "cli", "fronts") for path in sources(root / folder)]:
         if path.suffix == ".hpp" and path.relative_to(root).as_posix() != "src/base/json.hpp":
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
                 if re.match(r"\s*#\s*include\s*<nlohmann/json.hpp>", line):
@@ -125,7 +132,7 @@ def check(root):
     defects += check_listed(root, layers)
     for name in layers:
         defects += check_module(root, layers, name) if is_module(root, name) else check_program(root, layers, name)
-    for name in ("models", "apps", "bench", "fronts"):
+    for name in ("apps", "bench", "fronts"):
         defects += check_outside(root, layers, root / name)
     return defects + list(check_public(root)) + list(check_weight(root))
 

@@ -72,11 +72,37 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(defects({**self.FAMILY, "cli/x.cpp": '#include "cli/y.hpp"\n#include "engine/high/a.hpp"\n'}), [])
         self.assertEqual(len(defects({**self.FAMILY, "cli/x.cpp": '#include "engine/low/a.hpp"\n'})), 1)
 
+    MODELS = {"src/LAYERS": "base:\nos: base\nmodels/track: base\nmodels/mesh:\n+models/mesh: models/track\ncli: os\n+cli: models/track\nfuzz: models/mesh\n",
+              "models/track/a.hpp": '#include "base/a.hpp"\n', "models/mesh/b.hpp": '#include "track/a.hpp"\n#include "mesh/c.hpp"\n'}
+
+    def test_models_see_what_their_lines_say(self):
+        self.assertEqual(defects(self.MODELS), [])
+        self.assertEqual(defects({**self.MODELS, "models/mesh/b.hpp": '#include "base/a.hpp"\n'}), ["models/mesh/b.hpp:1: models/mesh may not include base/a.hpp"])
+        self.assertEqual(defects({**self.MODELS, "models/track/a.hpp": '#include "mesh/b.hpp"\n'}), ["models/track/a.hpp:1: models/track may not include mesh/b.hpp"])
+
+    def test_programs_see_the_models_of_their_lines_and_modules_none(self):
+        self.assertEqual(defects({**self.MODELS, "cli/x.cpp": '#include "os/c.hpp"\n#include "track/a.hpp"\n', "fuzz/y.cpp": '#include "mesh/b.hpp"\n'}), [])
+        self.assertEqual(defects({**self.MODELS, "cli/x.cpp": '#include "mesh/b.hpp"\n'}), ["cli/x.cpp:1: cli may not include mesh/b.hpp"])
+        self.assertEqual(defects({**self.MODELS, "src/os/x.cpp": '#include "track/a.hpp"\n'}), ["src/os/x.cpp:1: os may not include track/a.hpp"])
+
+    def test_applications_and_fronts_see_models_and_not_the_inside(self):
+        self.assertEqual(defects({**self.MODELS, "apps/x/y.cpp": '#include "mesh/b.hpp"\n'}), [])
+        self.assertEqual(len(defects({**self.MODELS, "fronts/cpp/y.cpp": '#include "os/c.hpp"\n'})), 1)
+
+    def test_refuses_a_model_that_is_not_listed(self):
+        self.assertEqual(defects({**self.MODELS, "models/new/x.cpp": "\n"}), ["models/new: is not in src/LAYERS"])
+
+    def test_a_line_with_a_plus_is_of_something_known_and_names_what_stands_above_it(self):
+        for line in ("+models/new: models/track", "+models/track: models/mesh", "+cli: models/new", "+cli"):
+            with self.subTest(line):
+                self.assertEqual(len(defects({**self.MODELS, "src/LAYERS": self.MODELS["src/LAYERS"] + line + "\n"})), 1)
+
     def test_refuses_the_inside_in_a_public_header(self):
         self.assertEqual(len(defects({"include/perdure/z.hpp": '#include "base/a.hpp"\n'})), 1)
 
     def test_refuses_json_in_a_header(self):
         self.assertEqual(len(defects({"src/base/d.hpp": "#include <nlohmann/json.hpp>\n"})), 1)
+        self.assertEqual(len(defects({"cli/d.hpp": "#include <nlohmann/json.hpp>\n"})), 1)
         self.assertEqual(defects({"src/base/d.cpp": "#include <nlohmann/json.hpp>\n", "src/base/json.hpp": "#include <nlohmann/json.hpp>\n"}), [])
 
 

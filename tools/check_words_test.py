@@ -60,7 +60,12 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(defects('class Odd;\n// struct Odd {\n/* class Odd { */ const char* a = "enum Odd {";\ntemplate <class Odd> void f();'), [])
         self.assertEqual(defects("struct Odd {", file="src/m/a_test.cpp"), [])
         self.assertEqual(defects("struct Odd {", file="src/m/a_testing.hpp"), [])
-        self.assertEqual(len(defects("struct Odd {", file="cli/a.cpp")), 1)
+        self.assertEqual(defects("struct Odd {", file="models/process/programs/a.cpp"), [])
+
+    def test_every_folder_of_the_product_is_read(self):
+        for file in ("include/perdure/a.h", "models/mesh/a.hpp", "models/process/capi/a.hpp", "cli/a.cpp", "fronts/fortran/a.c", "daemon/main.cpp", "parityd/main.cpp"):
+            with self.subTest(file):
+                self.assertEqual(defects("struct Odd {", file=file), [f"{file}: Odd: 'odd' is neither in docs/glossary.md nor in tools/plain_words.txt"])
 
     def test_no_word_stands_in_two_lists(self):
         self.assertEqual(defects("", plain=PLAIN + "flush\n"), ["tools/plain_words.txt: flush: it is a word of the glossary"])

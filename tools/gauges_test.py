@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The gauges on small sources: what counts as a method, a member, a flag, a container of versions, a place, a bound."""
+"""The gauges on small sources: what counts as a method, a member, a flag, a function's line, behind a lock, a container of versions, a place, a bound."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -47,7 +47,14 @@ class Tree:
 
 def values(files):
     with Tree(files=files) as root:
-        return {gauge: (value, of) for gauge, of, value in gauges.rows(root, gauges.classes_of(root))}
+        parsers = gauges.parsed(root)
+        return {gauge: (value, of) for gauge, of, value in gauges.rows(root, parsers, gauges.sizes(parsers), gauges.known_of(root))}
+
+
+def behind_locks(*texts):
+    """{class: the names of the classes whose public methods are counted for it}"""
+    parsers = [gauges.Parser(f"src/m/{number}.hpp", text) for number, text in enumerate(texts)]
+    return {name: sorted(one.full_name for one in reached) for name, reached in gauges.interfaces(parsers).items()}
 
 
 class Methods(unittest.TestCase):
@@ -95,7 +102,65 @@ class Members(unittest.TestCase):
         self.assertEqual(found["M"].full_name, "n::M")
 
 
+class Functions(unittest.TestCase):
+    def lines(self, text):
+        return dict(gauges.Parser("src/m/a.cpp", text).functions)
+
+    def test_lines_are_those_from_the_first_word_to_the_closing_brace(self):
+        self.assertEqual(self.lines("namespace perdure::m {\n\n// said of it\nvoid f(int a,\n       int b) {\n  // one\n\n  g();\n}\nint h() { return 1; }\n}\n"),
+                         {"m::f": 6, "m::h": 1})
+
+    def test_comments_texts_and_directives_keep_the_lines_behind_them(self):
+        self.assertEqual(self.lines('/* a\nb */\n#define A \\\n  1\nconst char* t = R"(x\ny)";\nvoid f() {\n  g(R"(x\ny)");\n  /* a\n */\n}\n'), {"f": 6})
+
+    def test_methods_bear_the_names_of_their_classes(self):
+        found = self.lines("namespace n { class A { A() : a_{1} {\n} int b() const {\n\n} }; template <class T> void A::c(T t) {\n} A::~A() {\n}"
+                           "A& A::operator=(const A&) {\n return *this; } std::string operator+(A a) { return {}; } }")
+        self.assertEqual(found, {"n::A::A": 2, "n::A::b": 3, "n::A::c": 2, "n::A::~A": 2, "n::A::operator": 2, "n::operator": 1})
+
+    def test_what_is_only_declared_has_none(self):
+        self.assertEqual(self.lines("void f(int a);\nclass A { void g();\n int b_{1}; std::function<void()> c = [] {\n}; };\nauto d = [] {\n};\n"), {})
+
+
+class Locks(unittest.TestCase):
+    PART = "namespace perdure::m { class Part { public: void a(); void b(); private: int x_; }; }"
+
+    def test_public_members_of_known_classes_are_parts_and_others_are_none(self):
+        whole = """namespace perdure::m { class Whole { public: void c(); Part part{x}; const std::vector<Part>& all(); std::map<int, Other> others; int d;
+                   private: Hidden hidden_; }; class Hidden { public: void e(); }; class Other { public: void f(); };
+                   class User { mutable base::Guarded<Whole> whole_; }; }"""
+        self.assertEqual(behind_locks(self.PART, whole), {"m::Whole": ["m::Part", "m::Whole"]})
+
+    def test_parts_of_parts_and_what_is_pointed_to_count_each_once(self):
+        whole = """namespace perdure::m { struct Whole { Inner one, two; std::unique_ptr<Part> part; }; struct Inner { const Part& part; Whole* back; }; }
+                   namespace perdure::n { using Ledger = base::Guarded<m::Whole>; }"""
+        self.assertEqual(behind_locks(self.PART, whole), {"m::Whole": ["m::Inner", "m::Part", "m::Whole"]})
+
+    def test_names_mean_what_they_mean_where_they_stand(self):
+        user = """namespace perdure::m { class User { struct State { Part part; }; base::Guarded<State> state_; }; struct State {};
+                  class Lister { using Part = std::list<int>; base::Guarded<Part> parts_; }; class Other { using All = Part; base::Guarded<All> all_; };
+                  class Foreign { base::Guarded<std::set<std::string>> names_; }; }"""
+        self.assertEqual(behind_locks(self.PART, user), {"m::User::State": ["m::Part", "m::User::State"], "m::Part": ["m::Part"]})
+
+    def test_the_interface_behind_one_lock_is_the_sum(self):
+        whole = "namespace perdure::m { class Whole { public: void c(); Part part; private: int x_; }; struct User { base::Guarded<Whole> whole; }; }"
+        self.assertEqual(values({"src/m/a.hpp": self.PART, "src/m/b.hpp": whole})["public methods behind one lock"], (3, "m::Whole"))
+        self.assertEqual(values({"src/m/a.hpp": self.PART, "src/m/b.hpp": whole.replace("base::Guarded<Whole>", "Whole")})["public methods behind one lock"], (0, ""))
+
+
 class Gauges(unittest.TestCase):
+    def test_every_folder_of_the_product_is_seen_and_captured_programs_are_not(self):
+        large = "class A { public: void f(); private: " + "".join(f"int a{i}_;" for i in range(20)) + " };"
+        for folder, count in (("src/m", 20), ("models/track", 20), ("cli", 20), ("fronts/cpp", 20), ("daemon", 20), ("parityd", 20), ("bench", 0),
+                              ("models/process/programs", 0)):
+            with self.subTest(folder):
+                self.assertEqual(values({folder + "/a.cpp": large})["members of the largest class"][0], count)
+
+    def test_what_is_known_is_not_the_largest(self):
+        text = "struct A { bool a, b, c, d, e; }; struct B { bool a, b; };"
+        known = '["flags of the largest state structure"]\nA = 5\n'
+        self.assertEqual(values({"models/m/a.hpp": text, gauges.KNOWN: known})["flags of the largest state structure"], (2, "B"))
+
     def test_a_structure_without_hidden_members_is_no_class(self):
         found = classes("struct R { int a; void f(); }; class C { public: void f(); private: int a; };")
         self.assertFalse(found["R"].is_class)
@@ -107,10 +172,12 @@ class Gauges(unittest.TestCase):
                         "src/m/b_testing.hpp": many.replace("void f0();", "void f0(); void g();")})
         self.assertEqual(found["public methods of the largest class"], (30, "A"))
 
-    def test_flags_are_those_of_the_engine_and_the_client_without_options(self):
+    def test_flags_are_those_of_the_engine_the_client_and_outside_src_without_options(self):
         found = values({"src/engine/ledger/a.hpp": "struct S { bool a, b; std::atomic<bool> c; int d; };  struct AOptions { bool a, b, c, d, e; };",
-                        "src/plan/b.hpp": "struct T { bool a, b, c, d, e, f; };"})
+                        "src/plan/b.hpp": "struct T { bool a, b, c, d, e, f; };",
+                        "cli/c.cpp": "struct CArguments { bool a, b, c, d, e; };  struct CChoices { bool a, b, c, d, e; };"})
         self.assertEqual(found["flags of the largest state structure"], (3, "S"))
+        self.assertEqual(values({"cli/c.cpp": "struct C { bool a, b; };"})["flags of the largest state structure"], (2, "C"))
 
     def test_containers_of_versions_ids_are_those_of_the_engine(self):
         found = values({"src/engine/a.hpp": "class A { std::map<segment::VersionId, int> a_; std::set<VersionId> b_; std::deque<VersionId> g_; std::set<std::string> c_;"
@@ -143,10 +210,45 @@ file = "src/tier/conformance_test.cpp"
 
 
 class Program(unittest.TestCase):
-    def run_on(self, flags, arguments, reached):
+    def run_on(self, flags, arguments, reached, known=""):
         text = "struct S { " + "".join(f"bool a{i};" for i in range(flags)) + " };"
-        with Tree(files={"src/engine/a.hpp": text}) as root, contextlib.redirect_stdout(io.StringIO()) as said:
+        with Tree(files={"src/engine/a.hpp": text, gauges.KNOWN: known}) as root, contextlib.redirect_stdout(io.StringIO()) as said:
             return gauges.main(arguments, root, reached), said.getvalue()
+
+    KNOWN = '["flags of the largest state structure"]\nS = 5\n'
+
+    def test_what_is_known_may_stay_and_not_grow(self):
+        gauge = {"flags of the largest state structure"}
+        status, said = self.run_on(5, ["--check"], gauge, self.KNOWN)
+        self.assertEqual(status, 0)
+        self.assertIn(f"gauges: 1 are known to be beyond a goal: {gauges.KNOWN}", said)
+        self.assertRegex(self.run_on(5, [], gauge, self.KNOWN)[1], r"\| flags of the largest state structure \| 5 +\| 5 +\| S +\|")
+        self.assertEqual(self.run_on(6, [], gauge, self.KNOWN)[0], 0)
+        status, said = self.run_on(6, ["--check"], gauge, self.KNOWN)
+        self.assertEqual(status, 1)
+        self.assertIn(f"gauges: flags of the largest state structure: 6, and was 5 when {gauges.KNOWN} listed it: S", said)
+
+    def test_what_has_shrunk_is_said_and_fails_nothing(self):
+        gauge = {"flags of the largest state structure"}
+        status, said = self.run_on(4, ["--check"], gauge, self.KNOWN)
+        self.assertEqual(status, 0)
+        self.assertIn(f"S is down to 4: write that in {gauges.KNOWN} in place of 5", said)
+        for flags, known in ((3, self.KNOWN), (3, self.KNOWN.replace("S =", "Gone ="))):
+            status, said = self.run_on(flags, ["--check"], gauge, known)
+            self.assertEqual(status, 0)
+            self.assertIn(f"is not beyond the goal any more: take it out of {gauges.KNOWN}", said)
+
+    def test_at_80_percent_a_warning_fails_nothing(self):
+        status, said = self.run_on(3, ["--check"], {"flags of the largest state structure"})
+        self.assertEqual(status, 0)
+        self.assertIn("gauges: warning: flags of the largest state structure: 1 at 80 % of 3 or more: S 3\n", said)
+        self.assertNotIn("warning", self.run_on(2, ["--check"], set())[1])
+        self.assertNotIn("warning", self.run_on(4, ["--check"], set())[1])
+
+    def test_what_is_known_is_among_the_gauges_and_beyond_its_goal(self):
+        for gauge, those in gauges.known_of(gauges.ROOT).items():
+            for name, size in those.items():
+                self.assertGreater(size, gauges.GOALS[gauge], name)
 
     def test_check_fails_only_when_a_reached_gauge_gets_worse(self):
         gauge = {"flags of the largest state structure"}

@@ -7,7 +7,7 @@
 #include "capture/target.hpp"
 #include "process/image_source.hpp"
 #include "process/lazy_resume.hpp"
-#include "process/lent_pages.hpp"
+#include "process/lender_pages.hpp"
 #include "process/new_process.hpp"
 #include "process/page_writer.hpp"
 #include "process/restored_descriptors.hpp"
@@ -31,8 +31,8 @@ class ImageTarget : public capture::Target {
     lazy_.emplace(guard, std::move(runs));
   }
   /// Where pages come from that its image has not itself. Without it such an image is refused.
-  using Borrow = std::function<base::Result<std::unique_ptr<LentPages>>(const segment::VersionId& borrower,
-                                                                        const Increment& increment)>;
+  using Borrow = std::function<base::Result<std::unique_ptr<LenderPages>>(const segment::VersionId& borrower,
+                                                                          const Increment& increment)>;
   void borrow_by(Borrow borrow) { borrow_ = std::move(borrow); }
   /// It ran before its pages were there.
   bool runs() const { return lazy_ && lazy_->runs(); }
@@ -73,7 +73,7 @@ class ImageTarget : public capture::Target {
   /// The image that comes: which it is, and what of it others have.
   struct Coming {
     segment::VersionId id;
-    std::unique_ptr<LentPages> lent;
+    std::unique_ptr<LenderPages> lent;
   };
 
   Choose choose_;

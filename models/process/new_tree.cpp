@@ -19,15 +19,15 @@ namespace perdure::process {
 namespace {
 
 /// Whoever lost its parent comes to this process meanwhile.
-class Orphanage {
+class Subreaper {
  public:
-  Orphanage() {
+  Subreaper() {
     (void)::prctl(PR_GET_CHILD_SUBREAPER, &before_);
     (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
-  ~Orphanage() { (void)::prctl(PR_SET_CHILD_SUBREAPER, before_); }
-  Orphanage(const Orphanage&) = delete;
-  Orphanage& operator=(const Orphanage&) = delete;
+  ~Subreaper() { (void)::prctl(PR_SET_CHILD_SUBREAPER, before_); }
+  Subreaper(const Subreaper&) = delete;
+  Subreaper& operator=(const Subreaper&) = delete;
 
  private:
   int before_ = 0;
@@ -79,7 +79,7 @@ NewTree::NewTree(NewTree&& other) noexcept
 // Parents first: what they had made comes to this process, which waits for it.
 NewTree::~NewTree() {
   if (processes_.empty()) return;
-  const Orphanage orphanage;
+  const Subreaper subreaper;
   std::vector<pid_t> made;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (!processes_[i]) continue;

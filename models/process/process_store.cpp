@@ -110,9 +110,9 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   AnyTarget target(choose, choices);
   target.borrow_by(
-      [&](const segment::VersionId& id, const Increment& increment) -> base::Result<std::unique_ptr<LentPages>> {
+      [&](const segment::VersionId& id, const Increment& increment) -> base::Result<std::unique_ptr<LenderPages>> {
         PERDURE_TRY(auto store, store::make_store(config_.text("store.path"), config_.below("store.")));
-        return LentPages::open(std::move(store), id, increment);
+        return LenderPages::open(std::move(store), id, increment);
       });
   std::optional<ResumeReport> of_run;
   if (choices.lazy)

@@ -10,11 +10,12 @@
 
 namespace perdure::process {
 
-class LentPages {
+class LenderPages {
  public:
   /// What attempt `borrower` needs: all of it is there, says the store. PERDURE_INCOMPLETE: something is missing.
-  static base::Result<std::unique_ptr<LentPages>> open(std::unique_ptr<store::Store> store,
-                                                       const segment::VersionId& borrower, const Increment& increment);
+  static base::Result<std::unique_ptr<LenderPages>> open(std::unique_ptr<store::Store> store,
+                                                         const segment::VersionId& borrower,
+                                                         const Increment& increment);
   /// All of them in the order of the increment, in pieces of at most 4 MiB: each was verified with its whole chunk.
   /// Ends with the first error of `take`. PERDURE_INCOMPLETE: what was wanted is damaged.
   using Take = std::function<base::Status(base::ConstByteSpan bytes)>;
@@ -26,7 +27,7 @@ class LentPages {
     store::SegmentRef segment;
     segment::Piece piece;
   };
-  LentPages(std::unique_ptr<store::Store> store, segment::VersionId borrower);
+  LenderPages(std::unique_ptr<store::Store> store, segment::VersionId borrower);
   base::Result<Source> find(const segment::Borrowed& wanted);
   base::Status read(const Source& source, std::uint64_t offset, base::ByteSpan target);
 

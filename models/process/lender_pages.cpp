@@ -1,4 +1,4 @@
-#include "process/lent_pages.hpp"
+#include "process/lender_pages.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,13 +20,13 @@ base::Error missing(const segment::VersionId& borrower, const segment::Borrowed&
 
 }  // namespace
 
-LentPages::LentPages(std::unique_ptr<store::Store> store, segment::VersionId borrower)
+LenderPages::LenderPages(std::unique_ptr<store::Store> store, segment::VersionId borrower)
     : store_(std::move(store)), borrower_(std::move(borrower)), chunks_(*store_, kKeptBytes) {}
 
-base::Result<std::unique_ptr<LentPages>> LentPages::open(std::unique_ptr<store::Store> store,
-                                                         const segment::VersionId& borrower,
-                                                         const Increment& increment) {
-  std::unique_ptr<LentPages> lent(new LentPages(std::move(store), borrower));
+base::Result<std::unique_ptr<LenderPages>> LenderPages::open(std::unique_ptr<store::Store> store,
+                                                             const segment::VersionId& borrower,
+                                                             const Increment& increment) {
+  std::unique_ptr<LenderPages> lent(new LenderPages(std::move(store), borrower));
   for (const segment::Borrowed& one : lent_segments(increment)) {
     PERDURE_TRY(auto source, lent->find(one));
     lent->sources_.push_back(std::move(source));
@@ -35,7 +35,7 @@ base::Result<std::unique_ptr<LentPages>> LentPages::open(std::unique_ptr<store::
 }
 
 // The lender's own version, where it is still there, has the same file: a borrower that was only captured has no other.
-base::Result<LentPages::Source> LentPages::find(const segment::Borrowed& wanted) {
+base::Result<LenderPages::Source> LenderPages::find(const segment::Borrowed& wanted) {
   PERDURE_TRY(auto candidates, store::borrowed(*store_, borrower_));
   PERDURE_TRY(const auto listings, store_->list(borrower_.name));
   for (const auto& listing : listings)
@@ -59,7 +59,7 @@ base::Result<LentPages::Source> LentPages::find(const segment::Borrowed& wanted)
   return base::fail(why);
 }
 
-base::Status LentPages::read(const Source& source, std::uint64_t offset, base::ByteSpan target) {
+base::Status LenderPages::read(const Source& source, std::uint64_t offset, base::ByteSpan target) {
   const segment::Piece& piece = source.piece;
   if (offset > piece.capture_bytes() || target.size() > piece.capture_bytes() - offset)
     return base::fail(missing(borrower_, source.wanted, "its segment is shorter than that"));
@@ -69,7 +69,7 @@ base::Status LentPages::read(const Source& source, std::uint64_t offset, base::B
   return given;
 }
 
-base::Status LentPages::for_each(const Increment& increment, const Take& take) {
+base::Status LenderPages::for_each(const Increment& increment, const Take& take) {
   std::vector<std::byte> buffer(kPieceBytes);
   std::uint64_t filled = 0;
   for (const BorrowedPages& pages : increment.borrowed)
