@@ -1,6 +1,7 @@
 #pragma once
 // Sanitizers make every step 3 to 20 times slower; what they look for is in each step, not in how many there are. Loops
-// over many cases take fewer of them there. The plain build runs each file that includes this, whole (perdure_at_length).
+// over many cases take fewer of them there. The plain build runs each file that includes this, whole
+// (perdure_at_length).
 
 // GCC defines a macro for each, clang has features.
 #if !defined(__has_feature)
@@ -31,8 +32,8 @@ constexpr T unless_sanitized(T all, T some) {
   return kSanitized ? some : all;
 }
 
-/// Whether a case is left to the plain build: beside a sanitizer it takes ten times as long, and does nothing that smaller
-/// cases do not do. A campaign runs it there, too. `if (left_to_plain()) GTEST_SKIP() << kLeftToPlain;`
+/// Whether a case is left to the plain build: beside a sanitizer it takes ten times as long, and does nothing that
+/// smaller cases do not do. A campaign runs it there, too. `if (left_to_plain()) GTEST_SKIP() << kLeftToPlain;`
 inline bool left_to_plain() { return kSanitized && std::getenv("PERDURE_TEST_CAMPAIGN") == nullptr; }
 inline constexpr const char* kLeftToPlain = "the plain build runs it";
 
