@@ -110,7 +110,7 @@ TEST_P(FailedRecoveryInBothModes, ABadBlockThatItMeetsIsRecordedWhereItIs) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 1 && state.right());
     const char* recorded = "another node found that it does not match its hash, and so did this one";
-    for (int i = 0; i < 3000 && !engines_say(recorded); ++i) os::sleep_ns(10'000'000);
+    for (int i = 0; i < 3000 && !engines_say(recorded); ++i) perdure::os::sleep_ns(10'000'000);
     REQUIRE(engines_say(recorded));
     rank.barrier();
     return 0;
