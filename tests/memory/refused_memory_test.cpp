@@ -240,6 +240,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
   }
   std::optional<TemporaryDirectory> directory_;
 };
+// "small" and "embedded_on_write" are embedded, so that the one that is drawn of the other two is perdured.
 INSTANTIATE_TEST_SUITE_P(Modes, RefusedMemory, ::testing::Values("embedded", "daemon", "small", "embedded_on_write"),
                          [](const auto& param) { return std::string(param.param); });
 

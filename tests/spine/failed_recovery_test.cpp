@@ -8,7 +8,7 @@ namespace {
 
 using namespace perdure::test_support;
 
-class FailedRecovery : public NodeLoss {
+class FailingRecoveries : public NodeLoss {
  protected:
   /// Every rank runs on another node then: its piece has to be fetched from where it was.
   static constexpr const char* kElsewhere = ";node.numbers=1,0,3,2";
@@ -51,14 +51,14 @@ class FailedRecovery : public NodeLoss {
   }
 };
 
-class FailedRecoveryInBothModes : public FailedRecovery {};
-INSTANTIATE_TEST_SUITE_P(Modes, FailedRecoveryInBothModes,
+class FailedRecovery : public FailingRecoveries {};
+INSTANTIATE_TEST_SUITE_P(Modes, FailedRecovery,
                          ::testing::Values(Loss{"embedded", "embedded", "xor", 4, 1, {}, true, ""},
                                            Loss{"daemon", "daemon", "xor", 4, 1, {}, true, ""}),
                          [](const auto& param) { return param.param.name; });
 
 // Of the newest and of a version by its number, and of what is asked about their sizes.
-TEST_P(FailedRecoveryInBothModes, IsReadFromTheStoreThatHasTheVersion) {
+TEST_P(FailedRecovery, IsReadFromTheStoreThatHasTheVersion) {
   for (const std::int64_t version : {std::int64_t{PERDURE_LATEST}, std::int64_t{2}}) {
     SCOPED_TRACE(version);
     store_and_die();
@@ -84,7 +84,7 @@ TEST_P(FailedRecoveryInBothModes, IsReadFromTheStoreThatHasTheVersion) {
 }
 
 // Where the store has nothing, each version is tried a few times and not for ever; the call says why.
-TEST_P(FailedRecoveryInBothModes, EndsWithItsReasonWhereTheStoreHasNothing) {
+TEST_P(FailedRecovery, EndsWithItsReasonWhereTheStoreHasNothing) {
   live_and_die(2);
   RunOptions run = without_store();
   run.in_child = [before = run.in_child](int rank) {
@@ -102,7 +102,7 @@ TEST_P(FailedRecoveryInBothModes, EndsWithItsReasonWhereTheStoreHasNothing) {
 }
 
 // A survivor's chunk has rotted: whoever rebuilds out of it finds that, and the survivor hears it.
-TEST_P(FailedRecoveryInBothModes, ABadBlockThatItMeetsIsRecordedWhereItIs) {
+TEST_P(FailedRecovery, ABadBlockThatItMeetsIsRecordedWhereItIs) {
   live_and_die(2);
   ASSERT_EQ(damage_slots(directory_.path(), 2, 2), 1U);
   lose({1});
@@ -110,14 +110,14 @@ TEST_P(FailedRecoveryInBothModes, ABadBlockThatItMeetsIsRecordedWhereItIs) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 1 && state.right());
     const char* recorded = "another node found that it does not match its hash, and so did this one";
-    for (int i = 0; i < 3000 && !engines_say(recorded); ++i) os::sleep_ns(10'000'000);
+    for (int i = 0; i < 3000 && !engines_say(recorded); ++i) perdure::os::sleep_ns(10'000'000);
     REQUIRE(engines_say(recorded));
     rank.barrier();
     return 0;
   });
 }
 
-class ExportersInDaemons : public FailedRecovery {};
+class ExportersInDaemons : public FailingRecoveries {};
 INSTANTIATE_TEST_SUITE_P(Modes, ExportersInDaemons,
                          ::testing::Values(Loss{"daemon", "daemon", "xor", 4, 1, {}, true, ""}),
                          [](const auto& param) { return param.param.name; });
