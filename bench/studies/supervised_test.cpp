@@ -12,6 +12,7 @@
 #include "config/config.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::studies {
@@ -36,13 +37,13 @@ class Supervised : public testing::Test {
   bool gone() const { return !*os::exists(directory()) && !os::process_alive(worker()); }
   void expect_nothing_remains() const {
     ASSERT_NE(directory(), "");
-    for (int i = 0; i < 3000 && !gone(); ++i) os::sleep_ns(10'000'000);
-    EXPECT_TRUE(gone()) << text_of(note_);
+    EXPECT_TRUE(test_support::eventually("the worker and its directory are gone", [this] { return gone(); }))
+        << text_of(note_);
   }
   base::Result<base::Json> hang(const std::string& directory) const {
     PERDURE_CHECK(os::write_file_atomically(directory + "/content", base::as_bytes(std::string("left behind?"))));
     PERDURE_CHECK(note(directory));
-    for (;;) os::sleep_ns(1'000'000'000);
+    for (;;) os::sleep_ns(1'000'000'000);  // wait: it hangs
   }
   test_support::TemporaryDirectory temporary_;
   std::string note_ = temporary_ / "note";
@@ -95,8 +96,7 @@ TEST_F(Supervised, NothingRemainsWhenTheOneWhoWaitsIsKilled) {
     (void)run_supervised(kLong, [&](const std::string& directory) { return hang(directory); });
     ::_exit(0);
   }
-  for (int i = 0; i < 3000 && directory().empty(); ++i) os::sleep_ns(10'000'000);
-  ASSERT_NE(directory(), "");
+  ASSERT_TRUE(test_support::eventually("the worker has begun", [this] { return !directory().empty(); }));
   EXPECT_TRUE(*os::exists(directory() + "/content"));
   ::kill(waiting, SIGKILL);
   ::waitpid(waiting, nullptr, 0);

@@ -10,6 +10,7 @@
 
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -134,12 +135,11 @@ TEST(CApi, ACloseThatLeavesSomethingBehindSaysWhatWhyWhereAndWhatToDo) {
   ASSERT_EQ(perdure_checkpoint(handle, "a", 7), PERDURE_OK) << perdure_error_text(handle);
   char report[512];
   perdure_status reported = PERDURE_NOT_FOUND;
-  constexpr std::uint64_t kLimit_ns = 120'000'000'000;  // only so that a mistake has a message
-  const std::uint64_t begin = os::monotonic_ns();
-  while ((reported = perdure_next_report(handle, report, sizeof report)) == PERDURE_NOT_FOUND &&
-         os::monotonic_ns() - begin < kLimit_ns)
-    os::sleep_ns(1'000'000);
-  EXPECT_EQ(reported, PERDURE_OK) << "no report of the store that is full";
+  EXPECT_TRUE(test_support::eventually("it is reported that the store is full", [&] {
+    reported = perdure_next_report(handle, report, sizeof report);
+    return reported != PERDURE_NOT_FOUND;
+  }));
+  EXPECT_EQ(reported, PERDURE_OK);
   ASSERT_EQ(perdure_close(&handle), PERDURE_UNAVAILABLE);
   ASSERT_EQ(handle, nullptr);
   const std::string text = perdure_error_text(nullptr);

@@ -19,6 +19,7 @@
 #include "ipc/channel.hpp"
 #include "os/socket.hpp"
 #include "os/system.hpp"
+#include "support/quiescent.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::client {
@@ -110,7 +111,7 @@ class SilentEngine : public EngineHost {
 TEST_F(SilentEngine, OfAnotherConfigurationIsWaitedForAndItsPlaceIsTakenOver) {
   const std::string socket = held_->paths.socket();
   std::thread dying([&] {
-    os::sleep_ns(300'000'000);
+    EXPECT_TRUE(test_support::quiescent()) << "who wants its place waits for it";
     held_.reset();
   });
   EXPECT_EQ(obtain(configured()).socket, socket);

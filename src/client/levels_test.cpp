@@ -7,6 +7,7 @@
 #include "client/kept_redundancy.hpp"
 #include "client/ranks_testing.hpp"
 #include "os/fault_rules.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 
 namespace perdure::client {
@@ -31,14 +32,13 @@ class LevelReached : public OnTwoNodes {
   }
   /// Until this rank's group has it; what other groups have does not matter.
   static void wait_for_group(Job& job, const segment::VersionId& id) {
-    for (int i = 0; i < 30'000; ++i) {
+    ASSERT_TRUE(test_support::eventually(id.text() + " is at level node in this group", [&] {
       const auto promised = job.engine().channel().call(ipc::AtNodeLevel{"app"});
-      ASSERT_TRUE(promised) << promised.error().text();
+      EXPECT_TRUE(promised) << promised.error().text();
+      if (!promised) return true;
       const auto& all = promised->attempts_ns;
-      if (std::find(all.begin(), all.end(), id.attempt.created_ns) != all.end()) break;
-      ASSERT_LT(i + 1, 30'000) << "version " << id.version;
-      os::sleep_ns(1'000'000);
-    }
+      return std::find(all.begin(), all.end(), id.attempt.created_ns) != all.end();
+    }));
     ASSERT_TRUE(job.comm().barrier());
   }
 };

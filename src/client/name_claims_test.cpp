@@ -9,10 +9,13 @@
 #include <filesystem>
 
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::client {
 namespace {
+
+using test_support::eventually;
 
 using testing::HasSubstr;
 using Access = NameClaims::Access;
@@ -54,7 +57,7 @@ TEST_F(NameClaim, IsMadeAtTheFirstWriteRenewedAndFreeAtTheEnd) {
   const auto first = there();
   EXPECT_EQ(first.launch, "mine");
   EXPECT_EQ(first.process, ::getpid());
-  while (there().beat == first.beat) os::sleep_ns(5'000'000);
+  EXPECT_TRUE(eventually("it is renewed", [&] { return there().beat != first.beat; }));
   ASSERT_TRUE(mine.hold("app", Access::write));
   mine.release();
   EXPECT_TRUE(there().ended);
@@ -75,7 +78,7 @@ TEST_F(NameClaim, SeesThePlaceOfTheNameAndThatItIsAnother) {
   std::filesystem::rename(directory_ / "store", directory_ / "gone");
   EXPECT_EQ(mine.incarnation("app"), first) << "it may be unmounted";
   ASSERT_TRUE(store_->prepare());
-  while (mine.incarnation("app") == first) os::sleep_ns(5'000'000);
+  EXPECT_TRUE(eventually("the name has another place", [&] { return mine.incarnation("app") != first; }));
   EXPECT_EQ(mine.incarnation("app"), store_->incarnation("app", store::Missing::leave).value());
 }
 
@@ -176,9 +179,9 @@ TEST_F(NameClaim, ThatWasLostIsToldAtTheNextUse) {
   NameClaims mine(*store_, launch("mine"));
   ASSERT_TRUE(mine.hold("app", Access::write));
   store::Owner next = elsewhere("next");
-  while (!store_->set_owner("app", there(), next)) continue;
-  std::uint64_t tries = 0;
-  while (mine.hold("app", Access::write) && ++tries < 1000) os::sleep_ns(5'000'000);
+  ASSERT_TRUE(
+      eventually("somebody else takes it", [&] { return store_->set_owner("app", there(), next).has_value(); }));
+  EXPECT_TRUE(eventually("it is told that it lost the name", [&] { return !mine.hold("app", Access::write); }));
   const auto refused = mine.hold("app", Access::write);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_BUSY);
@@ -191,8 +194,7 @@ TEST_F(NameClaim, ThatARestartOfTheSameLaunchTookIsLostToo) {
   ASSERT_TRUE(mine.hold("app", Access::write));
   NameClaims restarted(*store_, elsewhere("run-1"));
   ASSERT_TRUE(restarted.hold("app", Access::write));
-  std::uint64_t tries = 0;
-  while (mine.hold("app", Access::write) && ++tries < 1000) os::sleep_ns(5'000'000);
+  EXPECT_TRUE(eventually("it is told that it lost the name", [&] { return !mine.hold("app", Access::write); }));
   EXPECT_FALSE(mine.hold("app", Access::write));
   EXPECT_TRUE(restarted.hold("app", Access::write));
 }

@@ -13,6 +13,7 @@
 #include "client/ranks_testing.hpp"
 #include "os/hooks.hpp"
 #include "os/write_protection.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 
 namespace perdure::client {
@@ -133,7 +134,8 @@ TEST_F(OnWrite, TheOnlyRankThereIsNeedsNoCallForLevelProcess) {
     ASSERT_TRUE(session.protect(pages.region(1)));
     ASSERT_TRUE(session.checkpoint("app", 1));
     pages.fill(5);
-    while (session.level_reached("app", 1).value() == PERDURE_LEVEL_NONE) os::sleep_ns(1'000'000);
+    ASSERT_TRUE(test_support::eventually(
+        "level process is reached", [&] { return session.level_reached("app", 1).value() != PERDURE_LEVEL_NONE; }));
     perdure_progress progress{};
     EXPECT_TRUE(session.progress(progress));
     EXPECT_EQ(progress.last_bytes, kMemory);
@@ -156,8 +158,7 @@ TEST_F(OnWrite, RanksOfOneNodeNeedNoCallForTheStore) {
       const auto listings = store->list("app");
       return listings && listings->size() == 1 && listings->front().all_present();
     };
-    for (int i = 0; i < 60'000 && !is_stored(); ++i) os::sleep_ns(1'000'000);
-    EXPECT_TRUE(is_stored());
+    EXPECT_TRUE(test_support::eventually("version 1 is in the store", is_stored));
     ASSERT_TRUE(session.wait("app", 1, PERDURE_LEVEL_STORE, 60));
     expect_restores(session, pages, 1, value);
   });
@@ -470,7 +471,7 @@ TEST_F(OnWrite, AKilledProgramHasThisVersionOrTheOneBefore) {
     ::close(ends[1]);
     ASSERT_EQ(::read(ends[0], &byte, 1), 1);
     ::close(ends[0]);
-    os::sleep_ns(static_cast<std::uint64_t>(round) * 300'000);
+    os::sleep_ns(static_cast<std::uint64_t>(round) * 300'000);  // wait: it is killed at another moment each time
     ::kill(child, SIGKILL);
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
     on_sessions([&](Session& session, std::uint32_t) {

@@ -20,6 +20,7 @@
 #include "os/affinity.hpp"
 #include "os/hooks.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
@@ -33,11 +34,13 @@ using capture::CopyPart;
 class HeldAnswers : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
-    if (std::string_view(operation.call) == "thread_body" && operation.path == "copy on write")
-      while (held_) os::sleep_ns(100'000);
+    if (std::string_view(operation.call) == "thread_body" && operation.path == "copy on write") held_.wait(true);
     return 0;
   }
-  void let_go() { held_ = false; }
+  void let_go() {
+    held_ = false;
+    held_.notify_all();
+  }
 
  private:
   std::atomic<bool> held_ = true;
@@ -53,7 +56,8 @@ class Waiting {
         }) {}
   /// Returns when it sleeps.
   void await() const {
-    while (number_ == 0 || (state() != 'S' && state() != 'D')) os::sleep_ns(100'000);
+    EXPECT_TRUE(test_support::eventually("the thread sleeps",
+                                         [this] { return number_ != 0 && (state() == 'S' || state() == 'D'); }));
   }
   void join() { thread_.join(); }
 
@@ -209,12 +213,10 @@ TEST_F(Copying, KeepsTheThreadThatAnswersOffTheProcessorOfWhoCopies) {
     for (const unsigned here : first_two(all)) {
       os::use_cpus({here});
       const os::CpuSet others = all - os::CpuSet{here};
-      EXPECT_TRUE(copy->complete(0));
-      for (int i = 0; i < 10'000 && os::cpus_of_thread(answering) != others; ++i) {  // it may not have begun
-        os::sleep_ns(1'000'000);
+      EXPECT_TRUE(test_support::eventually("the thread that answers has moved", [&] {  // it may not have begun
         EXPECT_TRUE(copy->complete(0));
-      }
-      EXPECT_EQ(os::cpus_of_thread(answering), others);
+        return os::cpus_of_thread(answering) == others;
+      }));
     }
   }
   os::use_cpus(all);
@@ -357,7 +359,7 @@ TEST_F(Copying, IsExactOrAnErrorWhenItsMemoryIsReplacedAtAnyMoment) {
     std::byte* const at = memory_ + random() % 1000 * kPage;
     const std::uint64_t way = random() % 3;
     std::thread changing([&, pause = random() % 1'000'000] {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
+      std::this_thread::sleep_for(std::chrono::nanoseconds(pause));  // wait: a drawn moment
       if (way == 0) ::madvise(at, 8 * kPage, MADV_DONTNEED);
       if (way == 1) fill_gap(at, 8);
       if (way == 2) ::mremap(at, 8 * kPage, 8 * kPage, MREMAP_MAYMOVE | MREMAP_FIXED, memory_ + 1010 * kPage);

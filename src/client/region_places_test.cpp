@@ -8,6 +8,7 @@
 #include "affinity/region_nodes.hpp"
 #include "os/affinity.hpp"
 #include "os/memory_nodes.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::client {
 namespace {
@@ -63,7 +64,8 @@ class NumberedThread {
     ends_.notify_all();
     if (!thread_.joinable()) return;
     thread_.join();
-    while (!cpus().empty()) std::this_thread::yield();  // the kernel has its number a little longer
+    EXPECT_TRUE(
+        test_support::eventually("the kernel has given the thread's number back", [this] { return cpus().empty(); }));
   }
   os::CpuSet cpus() const { return os::cpus_of_thread(number_); }
 

@@ -11,6 +11,7 @@
 
 #include "client/name_claims.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::client {
@@ -96,7 +97,7 @@ TEST_F(RunClaims, OfAnotherMachineThatAreRenewedRefuse) {
   write(elsewhere(3'600'000'000'000));
   std::atomic<bool> over{false};
   std::thread renewing([&] {
-    for (; !over; os::sleep_ns(5'000'000)) {
+    for (; !over; os::sleep_ns(5'000'000)) {  // wait: somebody renews it now and then
       store::Owner next = *runner();
       ++next.beat;
       (void)store_->set_runner("image", runner(), next);
@@ -120,7 +121,7 @@ TEST_F(RunClaims, AreRenewedAsLongAsTheyLive) {
   const auto claim = take("0.1");
   ASSERT_TRUE(claim);
   const std::uint64_t first = runner()->beat;
-  while (runner()->beat < first + 3) os::sleep_ns(5'000'000);
+  EXPECT_TRUE(test_support::eventually("it is renewed three times", [&] { return runner()->beat >= first + 3; }));
 }
 
 TEST_F(RunClaims, ThatWereTakenFromSomebodyAgainStayTheirs) {

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include "os/system.hpp"
+#include "support/eventually.hpp"
+#include "support/quiescent.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::client {
@@ -17,8 +19,7 @@ std::uint64_t backed_bytes(const std::string& path) {
 }
 
 bool await_backed(const std::string& path, std::uint64_t bytes) {
-  for (int i = 0; i < 10'000 && backed_bytes(path) < bytes; ++i) os::sleep_ns(1'000'000);
-  return backed_bytes(path) >= bytes;
+  return test_support::eventually("the slot is backed", [&] { return backed_bytes(path) >= bytes; });
 }
 
 class Prefaulting : public testing::Test {
@@ -49,7 +50,7 @@ TEST_F(Prefaulting, BeginsWithNothingWhileItIsToPauseAndGoesOnAfterwards) {
     const SlotPrefaulter::Pause pause(prefaulter_);
     prefaulter_.add(first, kBytes);
     prefaulter_.add(second, kBytes);
-    os::sleep_ns(100'000'000);
+    ASSERT_TRUE(test_support::quiescent());
     EXPECT_EQ(backed_bytes(first.path), before);
     EXPECT_EQ(backed_bytes(second.path), before_second);
   }
@@ -60,12 +61,13 @@ TEST_F(Prefaulting, BeginsWithNothingWhileItIsToPauseAndGoesOnAfterwards) {
 TEST_F(Prefaulting, ForgetsWhatWaitsWhenItIsStopped) {
   const auto only = slot();
   const std::uint64_t before = backed_bytes(only.path);
+  const auto threads = test_support::threads();
   {
     const SlotPrefaulter::Pause pause(prefaulter_);
     prefaulter_.add(only, kBytes);
     prefaulter_.stop();
   }
-  os::sleep_ns(50'000'000);
+  EXPECT_EQ(test_support::threads(), threads) << "somebody is to prepare it later";
   EXPECT_EQ(backed_bytes(only.path), before);
 }
 

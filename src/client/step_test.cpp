@@ -48,7 +48,7 @@ TEST_F(Steps, AreWhatIsBetweenTwoCheckpoints) {
   for (int version = 0; version < 4; ++version) {
     EXPECT_EQ(steps(), version == 0 ? 0u : version - 1u);
     ASSERT_TRUE(session_->checkpoint("app", version));
-    os::sleep_ns(1'000'000);
+    os::sleep_ns(1'000'000);  // wait: the application computes
   }
   EXPECT_EQ(steps(), 3u);
 }
@@ -60,7 +60,7 @@ TEST_F(Steps, WithARestoreOrAWaitBetweenSayNothing) {
   ASSERT_TRUE(session_->restore("app", 1, {}));
   ASSERT_TRUE(session_->checkpoint("app", 2));
   EXPECT_EQ(steps(), 0u);
-  os::sleep_ns(1'000'000);
+  os::sleep_ns(1'000'000);  // wait: the application computes
   ASSERT_TRUE(session_->checkpoint("app", 3));
   EXPECT_EQ(steps(), 1u);
 }

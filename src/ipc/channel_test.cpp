@@ -8,6 +8,7 @@
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::ipc {
@@ -20,12 +21,14 @@ class Peer {
  public:
   explicit Peer(std::function<void(const os::Fd&)> body) : listener_(os::listen_at(path()).value()) {
     thread_ = std::thread([this, body = std::move(body)] {
-      for (;;) {
-        auto socket = os::accept_from(listener_);
-        if (!socket) return;
-        if (*socket) return body(*socket);
-        std::this_thread::yield();
-      }
+      os::Fd socket;
+      EXPECT_TRUE(test_support::eventually("somebody connects", [&] {
+        auto accepted = os::accept_from(listener_);
+        const bool over = !accepted || *accepted;
+        if (accepted) socket = std::move(*accepted);
+        return over;
+      }));
+      if (socket) body(socket);
     });
   }
   ~Peer() { thread_.join(); }

@@ -11,6 +11,7 @@
 #include "os/file.hpp"
 #include "os/memory_map.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::network {
@@ -76,8 +77,9 @@ TEST_P(NetworkConformance, AnIntroductionConnectsInTheBackground) {
   ASSERT_TRUE(a->introduce(b->address(), kPatience));
   ASSERT_TRUE(a->introduce(c->address(), kPatience));
   ASSERT_TRUE(a->introduce(a->address(), kPatience)) << "itself: nothing to do";
-  while (a->statistics().peers < 2 || b->statistics().peers < 1 || c->statistics().peers < 1)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(test_support::eventually("all are connected", [&] {
+    return a->statistics().peers >= 2 && b->statistics().peers >= 1 && c->statistics().peers >= 1;
+  }));
   ASSERT_TRUE(a->introduce(b->address(), kPatience));
   EXPECT_TRUE(a->call(connected(*a, *b), text_bytes("1"), kPatience));
   EXPECT_TRUE(c->call(connected(*c, *a), text_bytes("2"), kPatience));

@@ -13,6 +13,7 @@
 
 #include "network/network_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/wake_ups.hpp"
 
 namespace perdure::network {
@@ -134,9 +135,7 @@ TEST(FabricWire, AHungProcessIsLostAndItsTransfersEnd) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, PERDURE_PEER_FAILED) << read.error().text();
   EXPECT_TRUE(losses.wait_for(1));
-  for (int i = 0; i < 60'000 && client->statistics().transfers > 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(client->statistics().transfers, 0u);
+  EXPECT_TRUE(test_support::eventually("the transfer ends", [&] { return client->statistics().transfers == 0; }));
 }
 
 /// Gets no memory at all but every third of the wire's reports; the first takes so long that the others come together.
@@ -146,7 +145,7 @@ class OutOfMemory : public WireEvents {
   ~OutOfMemory() override { wire->stop(); }
   void on_message(ConstByteSpan) override { throw std::bad_alloc(); }
   void on_transfer(std::uint64_t token, base::Status status) override {
-    if (calls_++ == 0) os::sleep_ns(100'000'000);
+    if (calls_++ == 0) os::sleep_ns(100'000'000);  // wait: the others' transfers end meanwhile
     if (calls_ % 3 != 0) throw std::bad_alloc();
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(ended_.emplace(token, status.has_value()).second) << "token " << token << " ended twice";
@@ -230,16 +229,8 @@ TEST(FabricWire, AnIdleEndpointSleeps) {
   const auto peer = client->connect(server->address(), kPatience);
   ASSERT_TRUE(peer) << error_text(peer);
   ASSERT_TRUE(client->call(*peer, text_bytes("x"), kPatience));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the calls began comes to rest
-  const auto before = test_support::sleeps(others);
-  const std::uint64_t begin = os::monotonic_ns();
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  const auto after = test_support::sleeps(others);
-  const std::uint64_t seconds = (os::monotonic_ns() - begin) / 1'000'000'000 + 1;
-  for (const auto& [thread, count] : after) {
-    ASSERT_TRUE(before.contains(thread));
-    EXPECT_LE(count - before.at(thread), 2 * seconds) << "the wire's limit of one sleep is a second";
-  }
+  EXPECT_TRUE(test_support::eventually("every thread sleeps for a second, or until it is woken",
+                                       [&] { return test_support::all_sleep_for(std::chrono::seconds(1), others); }));
 }
 
 void expect_unavailable(const FabricOptions& options, const std::string& named, const std::string& remedy) {

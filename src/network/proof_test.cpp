@@ -9,9 +9,12 @@
 
 #include "network/network_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::network {
 namespace {
+
+using test_support::eventually;
 
 /// A bare wire that keeps what it hears.
 class Listener : public WireEvents {
@@ -100,7 +103,7 @@ TEST_F(ProofTest, AnEngineWithoutTheKeyIsNotBelievedWhenItAnswers) {
   Listener fake(fabric->make_wire());
   auto client = open_endpoint(fabric->make_wire(), sample_options());
   std::thread answer([&] {
-    while (fake.heard().empty()) std::this_thread::yield();
+    ASSERT_TRUE(eventually("the client introduces itself", [&] { return !fake.heard().empty(); }));
     const Bytes first = fake.heard()[0];
     const auto message = decode_message(first);
     ASSERT_TRUE(message);
@@ -141,7 +144,7 @@ TEST_F(ProofTest, WhatWasOverheardIsUselessLater) {
     tape.push_back(encode({0, Hello{encode(self), introduction.responder, introduction.initiator_nonce,
                                     prove(options.job_key, Step::hello, introduction)}}));
     initiator.say(to, tape.back());
-    while (initiator.heard().empty()) std::this_thread::yield();
+    ASSERT_TRUE(eventually("the server answers", [&] { return !initiator.heard().empty(); }));
     const Bytes answer = initiator.heard()[0];
     introduction.responder_nonce = std::get<Welcome>(decode_message(answer)->body).responder;
     tape.push_back(encode({0, Proof{introduction.initiator_nonce, introduction.responder_nonce,
@@ -150,11 +153,11 @@ TEST_F(ProofTest, WhatWasOverheardIsUselessLater) {
     tape.push_back(encode(
         {session_number(options.job_key, Step::to_responder, introduction), Fragment{{0, 1}, false, 0, 1024, 0, {}}}));
     initiator.say(to, tape.back());
-    while (served == 0) std::this_thread::yield();
+    ASSERT_TRUE(eventually("the request is served", [&] { return served > 0; }));
     tape.push_back(encode({session_number(options.job_key, Step::to_responder, introduction), Goodbye{}}));
     initiator.say(to, tape.back());
   }
-  while (server->statistics().peers > 0) std::this_thread::yield();
+  ASSERT_TRUE(eventually("the peer has left", [&] { return server->statistics().peers == 0; }));
   Listener thief(fabric->make_wire());
   for (int round = 0; round < 3; ++round)
     for (const Bytes& message : tape) thief.say(to, message);

@@ -8,6 +8,7 @@
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -62,7 +63,7 @@ TEST(Hooks, ThatAreRemovedAreNotAskedAnyMore) {
   struct SlowHooks : Hooks {
     int before(const Operation&) override {
       inside = true;
-      sleep_ns(20'000'000);
+      sleep_ns(20'000'000);  // wait: the hooks are removed meanwhile
       inside = false;
       return 0;
     }
@@ -75,7 +76,7 @@ TEST(Hooks, ThatAreRemovedAreNotAskedAnyMore) {
   std::thread caller([&] {
     while (!done) EXPECT_FALSE(File::open(directory / "is not there", Open::read));
   });
-  while (!hooks.inside) std::this_thread::yield();
+  EXPECT_TRUE(test_support::eventually("the hooks are asked", [&] { return hooks.inside.load(); }));
   install_hooks(nullptr);
   EXPECT_FALSE(hooks.inside);
   done = true;

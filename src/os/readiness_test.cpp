@@ -9,6 +9,8 @@
 #include <atomic>
 #include <thread>
 
+#include "support/eventually.hpp"
+
 namespace perdure::os {
 namespace {
 
@@ -58,7 +60,10 @@ TEST_F(Ready, ASignalIsNoError) {
     EXPECT_TRUE(events && events->empty()) << "whoever waits looks again";
     done = true;
   });
-  for (; !done; ::usleep(2000)) ::pthread_kill(waiting.native_handle(), SIGUSR1);
+  EXPECT_TRUE(test_support::eventually("a signal ends the wait", [&] {
+    if (!done) ::pthread_kill(waiting.native_handle(), SIGUSR1);
+    return done.load();
+  }));
   waiting.join();
   ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
 }

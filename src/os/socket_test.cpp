@@ -18,6 +18,7 @@
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
 #include "support/installed_hooks.hpp"
+#include "support/quiescent.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::os {
@@ -40,10 +41,11 @@ class Interruptions {
   Interruptions(const Interruptions&) = delete;
   Interruptions& operator=(const Interruptions&) = delete;
   void send_to(std::thread& thread) const {
-    for (int signals = 0; signals < 40; ++signals) {
+    for (int signals = 0; signals < 5; ++signals) {
+      ASSERT_TRUE(test_support::quiescent()) << "it waits, and again after each signal";
       ::pthread_kill(thread.native_handle(), SIGUSR1);
-      sleep_ns(2'000'000);
     }
+    ASSERT_TRUE(test_support::quiescent());
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::os {
@@ -20,12 +21,13 @@ class SpawnDaemon : public testing::Test {
   }
   /// What the file holds as soon as it is there.
   std::string told(const std::string& name) const {
-    for (int tries = 0; tries < 6000; ++tries) {
-      if (const auto bytes = read_file(directory_ / name, 4096))
-        return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
-      sleep_ns(10'000'000);
-    }
-    return "nothing";
+    std::string text = "nothing";
+    EXPECT_TRUE(test_support::eventually("there is a file " + name, [&] {
+      const auto bytes = read_file(directory_ / name, 4096);
+      if (bytes) text.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+      return bytes.has_value();
+    }));
+    return text;
   }
   TemporaryDirectory directory_;
 };

@@ -144,11 +144,7 @@ TEST(Threads, OneThatCannotBeBegunOrKeptIsAnErrorAndTheOthersStay) {
   Threads threads;
   const auto start = [&](std::string_view name) {
     return threads.start(
-        name,
-        [&told] {
-          while (!told) std::this_thread::yield();
-        },
-        [](const base::Error&) { return false; });
+        name, [&told] { told.wait(false); }, [](const base::Error&) { return false; });
   };
   ASSERT_TRUE(start("first"));
   EXPECT_EQ(start("second").error().code, PERDURE_NO_SPACE);
@@ -157,6 +153,7 @@ TEST(Threads, OneThatCannotBeBegunOrKeptIsAnErrorAndTheOthersStay) {
   EXPECT_EQ(threads.size(), 1U);
   EXPECT_TRUE(start("third"));
   told = true;
+  told.notify_all();
   threads.join();
 }
 

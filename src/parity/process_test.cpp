@@ -9,6 +9,7 @@
 #include "parity/channel.hpp"
 #include "parity/parity_testing.hpp"
 #include "parity/server_file.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::parity {
@@ -48,12 +49,13 @@ class Daemon {
   }
   /// The file, as soon as it is another one than `before`.
   ServerFile wait_for(const std::string& path, const Bytes& before = {}) const {
-    for (int i = 0; i < 6000; ++i) {
-      if (auto file = read_server_file(path); file && file->address != before) return *file;
-      ::usleep(10'000);
-    }
-    ADD_FAILURE() << "no server has written " << path;
-    return {};
+    ServerFile found;
+    EXPECT_TRUE(test_support::eventually("a server writes " + path, [&] {
+      const auto file = read_server_file(path);
+      if (file) found = *file;
+      return file && file->address != before;
+    }));
+    return found;
   }
 
  private:

@@ -148,7 +148,7 @@ void Run::end() {
 /// Runs it to its end, alone.
 std::unique_ptr<Run> run_alone(const Scenario& scenario, unsigned seed, const Arguments& arguments) {
   auto run = std::make_unique<Run>(scenario, seed, arguments);
-  while (interrupted == 0 && !run->is_over()) ::usleep(5000);
+  while (interrupted == 0 && !run->is_over()) ::usleep(5000);  // wait: a run has its own limit
   return run;
 }
 
@@ -196,7 +196,7 @@ int run_campaign(const Arguments& arguments, const char* program) {
       const unsigned seed = arguments.seed + static_cast<unsigned>(begun++);
       running.push_back(std::make_unique<Run>(arguments.drawn(seed), seed, arguments));
     }
-    ::usleep(5000);
+    ::usleep(5000);  // wait: runs have their own limits
     for (auto& run : running) {
       if (!run->is_over()) continue;
       ++over;

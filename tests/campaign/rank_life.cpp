@@ -73,7 +73,7 @@ perdure_status together(Life& life, const std::function<perdure_status()>& call,
     const bool in_vain = status == PERDURE_TIMEOUT || status == PERDURE_NO_SPACE || took.count() > kRepeating_s;
     if (greatest(life.rank, passes ? 1 : 0) == 0 || greatest(life.rank, in_vain ? 1 : 0) == 1) break;
     ::unsetenv("PERDURE_TEST_CRASH");
-    ::usleep(kPause_us);
+    ::usleep(kPause_us);  // wait: before all call again, as often as each other
     if (again != nullptr) *again = true;
     status = call();
   }
@@ -88,7 +88,7 @@ perdure_t* open_together(const Rank& rank, const std::string& options, Board& bo
     if (handle != nullptr) return handle;
     if (rank.rank == 0) board.why_not_opened = message;
     ::unsetenv("PERDURE_TEST_CRASH");
-    ::usleep(kPause_us);
+    ::usleep(kPause_us);  // wait: before all call again, as often as each other
   }
   board.open_failed = true;
   return nullptr;
@@ -240,7 +240,8 @@ int live(const Rank& rank, const LifeOptions& options, const Scenario& scenario,
     const perdure_status status = act(life, i, entry);
     note(life, what, status, entry);
     if (i == 0) ++board.running;
-    for (int waited = 0; i == 0 && board.rival_pending && waited < kRivalPatience; ++waited) ::usleep(2000);
+    for (int waited = 0; i == 0 && board.rival_pending && waited < kRivalPatience; ++waited)
+      ::usleep(2000);  // wait: the scenario goes on without a rival that takes longer
     if (what == Act::close) return 0;
     // Whoever cannot restore stops, unless there is nothing.
     const bool refused = what == Act::restore && status != PERDURE_OK && status != PERDURE_NOT_FOUND;

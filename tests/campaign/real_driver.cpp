@@ -15,6 +15,7 @@
 #include "faults.hpp"
 #include "node_directories.hpp"
 #include "store/store.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::campaign {
 namespace {
@@ -100,13 +101,14 @@ void RealDriver::disturb(const Scenario& scenario, std::size_t number, const std
   const auto somebody_ended = [&] {
     return std::any_of(pids.begin(), pids.end(), [](int pid) { return is_over(pid); });
   };
-  for (int i = 0; !launch.at_start && board.running < ranks && i < 8000 && !somebody_ended(); ++i) ::usleep(2000);
+  for (int i = 0; !launch.at_start && board.running < ranks && i < 8000 && !somebody_ended(); ++i)
+    ::usleep(2000);  // wait: the scenario goes on without those that take longer
   if (launch.rival && !somebody_ended()) {
     const auto told = rival(scenario, number);
     if (!somebody_ended()) rival_told_ = told;
   }
   board.rival_pending = false;
-  ::usleep(static_cast<useconds_t>(launch.after_ms) * 1000);
+  ::usleep(static_cast<useconds_t>(launch.after_ms) * 1000);  // wait: a drawn moment
   if (launch.hung >= 0) hang(scenario, number, pids);
   kill_somebody(launch, pids);
 }
@@ -149,7 +151,7 @@ void RealDriver::hang(const Scenario& scenario, std::size_t number, const std::v
   for (std::size_t rank = 0; rank < pids.size(); ++rank)
     if (launch.nodes[rank / static_cast<std::size_t>(launch.per_node)] == launch.hung) stopped.push_back(pids[rank]);
   for (const int pid : stopped) ::kill(pid, SIGSTOP);
-  ::usleep(static_cast<useconds_t>(launch.hung_ms) * 1000);
+  ::usleep(static_cast<useconds_t>(launch.hung_ms) * 1000);  // wait: it hangs for a drawn while
   for (const int pid : stopped) ::kill(pid, SIGCONT);
 }
 
@@ -208,7 +210,7 @@ void RealDriver::lose(const Scenario& scenario, int node) const {
   for (std::size_t number = 0; number < scenario.launches.size(); ++number) {
     for (const int pid : engines_of(key(scenario, number, node))) {
       ::kill(pid, SIGKILL);
-      for (int i = 0; i < 2000 && !is_over(pid); ++i) ::usleep(2000);
+      (void)test_support::eventually("an engine that was killed is over", [&] { return is_over(pid); });
     }
     (void)lose_node(directory_, options(scenario, number), node);
   }

@@ -214,7 +214,7 @@ TEST(RefusedNetwork, WhoeverDisconnectsFailsEveryCallWhateverMemoryIsRefused) {
       const network::PeerId peer = network::connected(*client, *server);
       auto called = std::async(
           std::launch::async, [&] { return client->call(peer, network::text_bytes("a request"), network::kPatience); });
-      while (gate.waiting() == 0) os::sleep_ns(100'000);
+      ASSERT_TRUE(test_support::eventually("the request is being answered", [&] { return gate.waiting() > 0; }));
       {
         const RefusedHere here(refused, in_a_row);
         client->disconnect(peer);  // or this process ends
@@ -241,7 +241,7 @@ TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
     commit(first_, kChunks);
     protect(first_);
     // Amid its work: the blocks that it keeps for others are to be given back, too.
-    ASSERT_TRUE(await([&] { return nodes_[0]->used() > kChunks; }));
+    ASSERT_TRUE(test_support::eventually("node 0 keeps blocks of others", [&] { return nodes_[0]->used() > kChunks; }));
     ASSERT_TRUE(leaving.state(first_).under_way);
     {
       const RefusedHere here(refused);
@@ -273,7 +273,9 @@ TEST_F(RefusedGroup, AVersionIsProtectedAfterOneWhoseCommitGotNoMemory) {
     EXPECT_LE(one.under_way(), 1U) << refused;  // or this process ends
     commit(second_, 1);
     protect(second_);
-    ASSERT_TRUE(await([&] { return one.state(second_).reached; })) << refused;
+    ASSERT_TRUE(test_support::eventually("the second version reaches its level", [&] {
+      return one.state(second_).reached;
+    })) << refused;
   }
 }
 

@@ -76,7 +76,7 @@ int run(perdure::Handle& handle, const std::string& mistake, int rank, int ranks
   }
   if (mistake == "hang") {
     std::printf("all steps are done\n"), std::fflush(stdout);
-    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));  // wait: it hangs, as it was told
   }
   return handle.close() ? 0 : 1;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scenario.hpp"
+#include "support/eventually.hpp"
 
 /// For the function of a rank: a failed check is printed and ends the rank with status 1.
 #define REQUIRE(condition)                                                         \
@@ -113,19 +114,26 @@ inline std::vector<int> engine_pids(const std::string& directory) {
   return pids;
 }
 
-/// A process that is gone, or a zombie: its locks and sockets are given back by then.
-inline bool is_over(int pid) {
+/// Its letter in /proc/N/stat; X: it is gone.
+inline char state_of(int pid) {
   const auto stat = read_bytes("/proc/" + std::to_string(pid) + "/stat");
   const std::string text(stat.begin(), stat.end());
   const std::size_t end = text.rfind(')');
-  return end == std::string::npos || end + 2 >= text.size() || text[end + 2] == 'Z' || text[end + 2] == 'X';
+  return end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
 }
 
-/// Returns when they are over (after a generous while at the latest).
+/// A process that is gone, or a zombie: its locks and sockets are given back by then.
+inline bool is_over(int pid) {
+  const char state = state_of(pid);
+  return state == 'Z' || state == 'X';
+}
+
+/// Returns when they are over.
 inline void kill_engines(const std::string& directory) {
   const auto pids = engine_pids(directory);
   for (int pid : pids) ::kill(pid, SIGKILL);
-  for (int i = 0; i < 2000 && !std::all_of(pids.begin(), pids.end(), is_over); ++i) ::usleep(2000);
+  (void)eventually("the engines that were killed are over",
+                   [&] { return std::all_of(pids.begin(), pids.end(), is_over); });
 }
 
 /// Memory that the test and all its ranks share.

@@ -145,10 +145,10 @@ TEST_F(EngineCpus, OfAPerduredThatWasStartedByHandAreWhatItsOwnOptionSays) {
     ::_exit(127);
   }
   Threads threads;  // it serves when it has all its threads
-  for (int tries = 0; tries < 20'000 && threads.size() < 4 && !is_over(pid); ++tries) {
-    ::usleep(1000);
+  EXPECT_TRUE(eventually("it has its threads", [&] {
     threads = threads_of(pid);
-  }
+    return threads.size() >= 4 || is_over(pid);
+  }));
   EXPECT_GE(threads.size(), 4U);
   // perdured moves itself; the thread sanitizer's own thread was there before.
   const auto elsewhere =

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "node_loss.hpp"
+#include "support/eventually.hpp"
 
 namespace {
 
@@ -110,8 +111,7 @@ TEST_P(FailedRecovery, ABadBlockThatItMeetsIsRecordedWhereItIs) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 1 && state.right());
     const char* recorded = "another node found that it does not match its hash, and so did this one";
-    for (int i = 0; i < 3000 && !engines_say(recorded); ++i) perdure::os::sleep_ns(10'000'000);
-    REQUIRE(engines_say(recorded));
+    REQUIRE(eventually("an engine says what it found", [&] { return engines_say(recorded); }));
     rank.barrier();
     return 0;
   });
@@ -143,7 +143,7 @@ TEST_P(ExportersInDaemons, ThatHangCountAsLostAndTheOthersHaveEnough) {
   RunOptions run = with_engine_of(3, with_store(), true);
   run.timeout_s = 200;
   run.meanwhile = [this](const std::vector<int>&) {
-    for (int i = 0; i < 180'000 && !engines_say("does not say what it has"); i += 10) ::usleep(10'000);
+    EXPECT_TRUE(eventually("the others count it as lost", [&] { return engines_say("does not say what it has"); }));
     for (const int pid : engine_pids(directory_.path())) ::kill(pid, SIGCONT);
   };
   expect_done(run, kElsewhere, [&](const Rank& rank, perdure_t* handle, State& state) {

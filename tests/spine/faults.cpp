@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "scenario.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::test_support {
 
@@ -44,12 +45,11 @@ bool Protected::restores(std::int64_t version, std::uint64_t step) {
 
 std::vector<std::string> Protected::reports(const std::string& awaited) {
   std::vector<std::string> all;
-  for (int i = 0; i < 4000; ++i) {
+  (void)eventually("a report says: " + awaited, [&] {
     char text[2048];
     while (perdure_next_report(handle_, text, sizeof text) == PERDURE_OK) all.emplace_back(text);
-    if (awaited.empty() || count_containing(all, awaited) > 0) break;
-    pause();
-  }
+    return awaited.empty() || count_containing(all, awaited) > 0;
+  });
   return all;
 }
 
@@ -58,8 +58,6 @@ perdure_progress Protected::progress() {
   perdure_get_progress(handle_, &progress);
   return progress;
 }
-
-void Protected::pause() { ::usleep(5000); }
 
 std::size_t count_containing(const std::vector<std::string>& texts, const std::string& part) {
   return static_cast<std::size_t>(std::count_if(

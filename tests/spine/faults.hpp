@@ -36,23 +36,13 @@ class Protected {
     return perdure_wait(handle_, "app", step, PERDURE_LEVEL_STORE, timeout_s);
   }
   std::string error() const { return perdure_error_text(handle_); }
-  /// All reports since the last call, waiting first until one contains `awaited` (for at most 20 s).
+  /// All reports since the last call, waiting first until one contains `awaited`.
   std::vector<std::string> reports(const std::string& awaited = {});
   perdure_progress progress();
-  /// Polls until the progress satisfies `condition`; false after 20 s.
-  template <class Condition>
-  bool await(Condition condition) {
-    for (int i = 0; i < 4000; ++i) {
-      if (condition(progress())) return true;
-      pause();
-    }
-    return false;
-  }
   perdure_status close() { return perdure_close(&handle_); }
   perdure_t* handle() { return handle_; }
 
  private:
-  static void pause();
   int rank_;
   perdure_t* handle_ = nullptr;
   std::uint64_t step_ = 0;

@@ -15,6 +15,7 @@
 #include "os/system.hpp"
 #include "segment/reader.hpp"
 #include "store/store.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -28,14 +29,6 @@ RunOptions ranks(int count) {
   RunOptions run;
   run.ranks = count;
   return run;
-}
-
-bool until(const std::function<bool()>& condition) {
-  for (int i = 0; i < 4000; ++i) {
-    if (condition()) return true;
-    os::sleep_ns(5'000'000);
-  }
-  return false;
 }
 
 void set_rules(const std::string& file, const std::string& rules) {
@@ -85,7 +78,8 @@ TEST_P(DaemonMistakes, AnEngineThatDiesWhileIdleNeitherKillsNorHangsTheApplicati
                      perdure_wait(handle, "app", static_cast<std::int64_t>(version), PERDURE_LEVEL_STORE, 30));
       rank.barrier();
       if (rank.rank == 0) kill_engines(directory_.path());
-      if (rank.rank == 0) REQUIRE(until([&] { return engine_pids(directory_.path()).empty(); }));
+      if (rank.rank == 0)
+        REQUIRE(eventually("all engines have ended", [&] { return engine_pids(directory_.path()).empty(); }));
       rank.barrier();
       perdure_progress progress;
       char text[200];
@@ -226,7 +220,7 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
         for (int look = 0; look < 20 && !complete; ++look) complete = !complete_versions(store(), "app").empty();
         EXPECT_TRUE(complete || !seen_complete) << "round " << round;
         seen_complete = seen_complete || complete;
-        os::sleep_ns(1'000'000);
+        os::sleep_ns(1'000'000);  // wait: it looks again until a drawn moment
       }
       for (int pid : pids) ::kill(pid, SIGKILL);
       kill_engines(directory_.path());
@@ -246,7 +240,7 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
       for (std::uint64_t version = state.step + 1;; ++version) {
         state.advance(version);
         if (perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version)) != PERDURE_OK)
-          os::sleep_ns(1'000'000);
+          os::sleep_ns(1'000'000);  // wait: before it tries again, until it is killed
       }
     });
     for (int code : outcome.exit_codes) EXPECT_EQ(code, 128 + SIGKILL) << outcome.text();
@@ -265,14 +259,14 @@ void kill_the_one_that_waits(const std::string& directory, const std::string& op
   RunOptions run = ranks(2);
   run.kill_all_when_one_dies = false;
   run.meanwhile = [&](const std::vector<int>& pids) {
-    EXPECT_TRUE(until([&] { return *waiting == 1; }));
-    os::sleep_ns(100'000'000);  // it waits by now, most likely; if not, it dies a little before
+    EXPECT_TRUE(eventually("the impatient one is about to wait", [&] { return *waiting == 1; }));
+    EXPECT_TRUE(eventually("it sleeps, as who waits does", [&] { return state_of(pids[1]) == 'S'; }));
     const auto engines = engine_pids(directory);
     EXPECT_EQ(engines.size(), 1U);
     ::kill(pids[1], SIGKILL);
     fs::remove(rules);
     *waiting = 2;
-    EXPECT_TRUE(until([&] { return *waiting == 3; }));
+    EXPECT_TRUE(eventually("the patient one has stored its checkpoint", [&] { return *waiting == 3; }));
     EXPECT_EQ(engine_pids(directory), engines) << "another engine than before";
     *waiting = 4;
   };
@@ -289,12 +283,12 @@ void kill_the_one_that_waits(const std::string& directory, const std::string& op
       *waiting = 1;
       return wait(handle, "impatient");
     }
-    REQUIRE(until([&] { return *waiting == 2; }));
+    REQUIRE(eventually("the impatient one was killed", [&] { return *waiting == 2; }));
     state.advance(9);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "patient", 9));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "patient", 9, PERDURE_LEVEL_STORE, 30));
     *waiting = 3;
-    REQUIRE(until([&] { return *waiting == 4; }));
+    REQUIRE(eventually("the engine was looked at", [&] { return *waiting == 4; }));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
     return 0;
   });
@@ -345,7 +339,7 @@ TEST_P(DaemonMistakes, ElevenHundredClientsOneAfterTheOtherDoNotExhaustTheEngine
       REQUIRE(perdure_open(options().c_str(), &other, nullptr, 0) == PERDURE_OK);
       REQUIRE(perdure_close(&other) == PERDURE_OK);
     }
-    REQUIRE(until([&] { return count() <= before; }));
+    REQUIRE(eventually("the engine has no more descriptors than before", [&] { return count() <= before; }));
     REQUIRE(engine_pids(directory_.path()) == engines);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));

@@ -8,6 +8,7 @@
 
 #include "hosts.hpp"
 #include "node_directories.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -105,24 +106,21 @@ struct Cut {
   std::atomic<bool> down = false, up = false, failed = false;
 };
 
-/// All reports until one names `whom`, for at most a minute.
+/// All reports until one names `whom`.
 bool is_named(perdure_t* handle, const std::string& whom) {
-  for (int i = 0; i < 6000; ++i) {
-    if (all_reports(handle).find("engine " + whom + ":") != std::string::npos) return true;
-    ::usleep(10'000);
-  }
-  return false;
+  return eventually("a report names engine " + whom,
+                    [&] { return all_reports(handle).find("engine " + whom + ":") != std::string::npos; });
 }
 
-/// Waits again as long as the wait says that this can help, for at most a minute: that the lost one is back is noticed
-/// a little later.
+/// Waits again as long as the wait says that this can help: that the lost one is back is noticed a little later.
 perdure_status waited_again(perdure_t* handle, std::int64_t version) {
   auto status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
-  for (int i = 0; i < 600 && status != PERDURE_OK && perdure_error_retryable(handle) == 1; ++i) {
-    ::usleep(100'000);
+  const bool over = eventually("the version is at level node, or never will be", [&] {
+    if (status == PERDURE_OK || perdure_error_retryable(handle) != 1) return true;
     status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
-  }
-  return status;
+    return false;
+  });
+  return over ? status : PERDURE_TIMEOUT;
 }
 
 // What the ranks do while somebody else pulls the cable of one.
@@ -135,13 +133,13 @@ int live_through(Cut& cut, const Rank& rank, const std::string& options, int cut
     state.advance(static_cast<std::uint64_t>(version));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
     if (version == 2) ++cut.captured;  // it may be at level node by now, or on the way
-    while (!cut.down) ::usleep(1000);
+    REQUIRE(eventually("the link is down", [&] { return cut.down.load(); }));
   }
   // Version 3 was taken without one of them, which cost nobody more than the level.
   REQUIRE(perdure_wait(handle, "app", 3, PERDURE_LEVEL_NODE, 0.5) == PERDURE_TIMEOUT);
   REQUIRE(is_named(handle, Hosts::address(rank.rank == cut_off ? 0 : cut_off)));
   ++cut.noticed;
-  while (!cut.up) ::usleep(1000);
+  REQUIRE(eventually("the link is up again", [&] { return cut.up.load(); }));
   REQUIRE_STATUS(PERDURE_OK, handle, waited_again(handle, 3));
   if (const int wrong = reach_level_node(handle, state, 4)) return wrong;
   rank.barrier();
@@ -154,7 +152,7 @@ TEST_P(FourHosts, OneThatIsCutOffIsNamedAndTheLevelIsReachedWhenItIsBack) {
   SharedMemory<Cut> cut;
   RunOptions run = run_on({0, 1, 2, 3});
   const auto when = [&](const std::atomic<int>& count) {
-    for (int i = 0; i < 100'000 && count < kHosts; ++i) ::usleep(1000);
+    EXPECT_TRUE(eventually("all ranks have come so far", [&] { return count >= kHosts; }));
   };
   run.meanwhile = [&](const std::vector<int>&) {
     when(cut->captured);

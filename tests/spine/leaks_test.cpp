@@ -49,7 +49,7 @@ std::set<std::string> node_directories(const std::string& directory) {
 
 // The directories go after the lock that stop_daemons() waits for.
 std::set<std::string> node_directories_in_the_end(const std::string& directory) {
-  for (int tries = 0; tries < 2000 && !node_directories(directory).empty(); ++tries) ::usleep(5000);
+  (void)eventually("nothing is left on the nodes", [&] { return node_directories(directory).empty(); });
   return node_directories(directory);
 }
 
@@ -94,7 +94,7 @@ perdure_progress progress_of(perdure_t* handle) {
 Usage lasting_usage(int pid) {
   Usage least = usage_of(pid);
   for (int i = 0; i < 20; ++i) {
-    ::usleep(5000);
+    ::usleep(5000);  // wait: what is held for a moment is given back meanwhile
     least.descriptors = std::min(least.descriptors, usage_of(pid).descriptors);
   }
   return least;
@@ -109,12 +109,11 @@ struct Snapshot {
 
 Snapshot snapshot(perdure_t* handle, const std::string& directory, int engine) {
   Snapshot s;
-  for (int tries = 0; tries < 2000; ++tries) {  // retention works behind the checkpoints
+  (void)eventually("retention has done its work", [&] {
     s.pending = progress_of(handle).versions_pending;
     s.store = files_below(directory + "/store");
-    if (s.pending == 0 && s.store.count <= kStored) break;
-    ::usleep(5000);
-  }
+    return s.pending == 0 && s.store.count <= kStored;
+  });
   s.rank = lasting_usage(::getpid());
   s.engine = lasting_usage(engine);
   s.node = files_below(directory + "/node");
@@ -192,8 +191,8 @@ TEST_P(Leaks, AHundredHandlesLeaveNothing) {
       if (!cycles(unless_sanitized(100, 40))) return 2;
       int bad = judge("rank", before, usage_of_this_process(), kMiB);
       // The last connection may still be ending on the engine's side.
-      for (int tries = 0; tries < 2000 && usage_of(engine).descriptors > engine_before.descriptors; ++tries)
-        ::usleep(1000);
+      (void)eventually("the engine has no more descriptors than before",
+                       [&] { return usage_of(engine).descriptors <= engine_before.descriptors; });
       if (daemon()) bad += judge("engine", engine_before, usage_of(engine), kMiB);
       if (bad == 0) return 0;
     }

@@ -44,11 +44,7 @@ class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
   /// The same, as soon as it holds; what did not before is printed, too.
   bool scrape_until(const std::vector<std::string>& expected, const std::string& at = "",
                     const std::string& since = "") const {
-    for (int i = 0; i < 200; ++i) {
-      if (scrape(at, since, expected)) return true;
-      perdure::os::sleep_ns(50'000'000);
-    }
-    return false;
+    return eventually("the metrics are as expected", [&] { return scrape(at, since, expected); });
   }
   RunOptions without_store() const {
     RunOptions run;

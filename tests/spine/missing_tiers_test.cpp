@@ -220,10 +220,10 @@ TEST_P(MissingTiers, WhatCannotBeReachedIsGivenUpWhenTheStoreHasANewerVersion) {
     if (const int code = checkpoints(handle, state, 4, 4); code != 0) return code;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 4, PERDURE_LEVEL_STORE, 30));
     std::string reports;
-    for (int i = 0; i < 4000 && reports.find("app version 3: a part of it") == std::string::npos; ++i) {
+    REQUIRE(eventually("a report says that version 3 is given up", [&] {
       reports += all_reports(handle);
-      ::usleep(5000);
-    }
+      return reports.find("app version 3: a part of it") != std::string::npos;
+    }));
     REQUIRE(reports.find("because the store has a newer version") != std::string::npos);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
     return 0;

@@ -104,7 +104,7 @@ int NodeLevels::rush(const Rank& rank, Claims& claims) const {
     if (done != PERDURE_OK && !refused(done)) REQUIRE_STATUS(PERDURE_OK, handle, done);
     if (rank.rank == 0) ++(done == PERDURE_OK ? claims.captured : claims.failed);
     const auto pause_us = random() % 3 == 0 ? random() % 60'000 : random() % 3000;
-    ::usleep(static_cast<useconds_t>(pause_us));
+    ::usleep(static_cast<useconds_t>(pause_us));  // wait: it computes
     const bool waits = random() % 6 == 0;
     const auto older = static_cast<std::int64_t>(1 + random() % step);
     if (waits) (void)perdure_wait(handle, "app", older, PERDURE_LEVEL_NODE, 0.3);
@@ -117,7 +117,7 @@ int NodeLevels::rush(const Rank& rank, Claims& claims) const {
     if (level >= PERDURE_LEVEL_NODE) claims.at_level_node[static_cast<std::size_t>(version)] = true;
   }
   rank.barrier();
-  ::usleep(static_cast<useconds_t>(random() % 100'000));  // engines go on, and make room
+  ::usleep(static_cast<useconds_t>(random() % 100'000));  // wait: killed at a drawn moment, while engines make room
   rank.barrier();
   ::raise(SIGKILL);
   return 0;
@@ -176,7 +176,7 @@ TEST_P(NodeLevels, CheckpointsAlwaysGetToLevelNodeAgain) {
     state.protect(handle);
     std::uint64_t at_node = 0;
     for (std::uint64_t step = 1; step <= kRush || (at_node <= kRush / 2 && step < kPatience); ++step) {
-      if (step > kRush) ::usleep(20'000);
+      if (step > kRush) ::usleep(20'000);  // wait: it computes
       state.advance(step);
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)));
       // The same on all ranks: each asks when all have agreed, and nobody loses what was promised.
@@ -239,8 +239,7 @@ TEST_F(WentBack, AndWaitedTheOlderVersionIsNotTheFirstToGo) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", 1));
     REQUIRE(state.step == 1 && state.right());
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 30));
-    REQUIRE(checkpoint(handle, state, 3, false) == 0);
-    ::usleep(300'000);  // its copies need room
+    REQUIRE(checkpoint(handle, state, 3, true) == 0);  // its copies need room
     perdure_level level{};
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
     REQUIRE(level == PERDURE_LEVEL_NODE);
@@ -260,8 +259,7 @@ TEST_F(WentBack, WhatHasGoneSinceIsReplicatedAnew) {
   on_ranks([](const Rank&, perdure_t* handle, State& state) {
     REQUIRE(checkpoint(handle, state, 1, true) == 0);
     REQUIRE(checkpoint(handle, state, 2, true) == 0);
-    REQUIRE(checkpoint(handle, state, 3, false) == 0);  // in the place of what was kept for version 1
-    ::usleep(300'000);
+    REQUIRE(checkpoint(handle, state, 3, true) == 0);  // in the place of what was kept for version 1
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 2));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 3));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", 1));

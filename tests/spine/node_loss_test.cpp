@@ -125,10 +125,10 @@ TEST_P(FourNodes, ADamagedPieceThatAFlushMeetsFirstIsRebuilt) {
     ASSERT_EQ(damage_slots(directory_.path(), 2, 2), 1U);
     SharedMemory<std::atomic<int>> met;
     expect_done(with_store(), other, [&](const Rank& rank, perdure_t* handle, State& state) {
-      while (*met == 0) {
+      REQUIRE(eventually("some flush meets the damage", [&] {
         if (all_reports(handle).find("it will not be used") != std::string::npos) ++*met;
-        os::sleep_ns(1'000'000);
-      }
+        return *met > 0;
+      }));
       rank.barrier();
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
       REQUIRE(state.step == 2 && state.right());
@@ -179,9 +179,8 @@ TEST_P(FourNodes, AnOrderlyEndLeavesNothingOnTheNodes) {
   stop_daemons(directory_.path());
   expect_clean_store(directory_.path() + "/store", "app", {5, 6});
   for (const char* part : {"/node", "/file"})
-    for (int tries = 0; tries < 2000 && !fs::is_empty(directory_.path() + part); ++tries) ::usleep(5000);
-  EXPECT_TRUE(fs::is_empty(directory_.path() + "/node"));
-  EXPECT_TRUE(fs::is_empty(directory_.path() + "/file"));
+    EXPECT_TRUE(eventually("nothing is left on the nodes", [&] { return fs::is_empty(directory_.path() + part); }))
+        << part;
 }
 
 TEST_P(FourNodes, OnRequestACheckpointReturnsAtLevelNode) {
@@ -330,8 +329,7 @@ TEST_P(Completed, WhenAPartIsThereAlready) {
   };
   expect_done(for_one_node, "", [&](const Rank&, perdure_t* handle, State&) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
-    for (int i = 0; i < 3000 && segments_stored() == 0; ++i) ::usleep(10000);
-    REQUIRE(segments_stored() > 0);
+    REQUIRE(eventually("a segment is stored", [&] { return segments_stored() > 0; }));
     return 0;
   });
   lose({1});

@@ -7,6 +7,7 @@
 
 #include "ipc/channel.hpp"
 #include "node_loss.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 #include "support/strangers.hpp"
 
@@ -38,8 +39,7 @@ class ParityServerLoss : public NodeLoss {
               "127.0.0.1", nullptr);
       ::_exit(127);
     }
-    for (int i = 0; i < 6000 && !fs::exists(path); ++i) ::usleep(10'000);
-    ASSERT_TRUE(fs::exists(path)) << "the server did not begin";
+    ASSERT_TRUE(eventually("the server begins", [&] { return fs::exists(path); }));
   }
   void end() {
     if (server_ <= 0) return;
@@ -60,10 +60,10 @@ class ParityServerLoss : public NodeLoss {
     expect_done(without_store(), with_server(), [&](const Rank& rank, perdure_t* handle, State& state) {
       state.advance(1);
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
-      for (int tries = 0; tries < 6000 && *said == 0; ++tries) {
+      (void)eventually("somebody says: " + why, [&] {
         if (all_reports(handle).find(why) != std::string::npos) ++*said;
-        ::usleep(10'000);
-      }
+        return *said > 0;
+      });
       rank.barrier();
       perdure_level level{};
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
@@ -157,13 +157,11 @@ TEST_P(ParityServerLoss, StrangersTakeFewOfItsDescriptorsAndKeepNobodyOut) {
   start("64MiB", kDescriptors);
   const std::size_t calm = descriptors_of(server_);
   const Strangers strangers(listeners_of(server_), 400);
-  for (int i = 0; i < 60'000 && strangers.turned_away() < 1000; ++i) ::usleep(1000);
+  EXPECT_TRUE(eventually("1000 strangers are turned away", [&] { return strangers.turned_away() >= 1000; }));
   live_and_die_with_server(3);
-  EXPECT_GE(strangers.turned_away(), 1000U);
   // Of engines that have just died some stay for a moment; what strangers keep stays.
   const std::size_t most = calm + kDescriptors / 8 + 3 * 4;
-  for (int i = 0; i < 500 && descriptors_of(server_) > most; ++i) ::usleep(20'000);
-  EXPECT_LE(descriptors_of(server_), most);
+  EXPECT_TRUE(eventually("it has few descriptors", [&] { return descriptors_of(server_) <= most; }));
   lose({1});
   expect_restored(3, with_server(), " rebuilt");
 }

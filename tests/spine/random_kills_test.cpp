@@ -11,6 +11,7 @@
 
 #include "damage.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
@@ -146,12 +147,12 @@ TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
     run.ranks = kRanks;
     ledger->running = 0;
     run.meanwhile = [&](const std::vector<int>& pids) {
-      for (int i = 0; !early && ledger->running < kRanks && i < 4000; ++i) os::sleep_ns(2'000'000);
-      os::sleep_ns(pause_ns);
+      EXPECT_TRUE(early || eventually("all ranks run", [&] { return ledger->running >= kRanks; }));
+      os::sleep_ns(pause_ns);  // wait: killed at a drawn moment
       kill_victims(victims, pids, directory.path(), random);
       if (!daemon || victims != Victims::engines) return;
       // The application goes on without its engines: it gets new ones. Then it ends with everything else.
-      os::sleep_ns(150'000'000);
+      os::sleep_ns(150'000'000);  // wait: it works with the new ones for a while
       kill_victims(Victims::everything, pids, directory.path(), random);
     };
     if (!daemon && victims == Victims::engines) continue;  // embedded engines die with their ranks

@@ -38,7 +38,7 @@ class Schedule {
     for (int i = 0; i < 6; ++i) {
       faults.set(pick({"", "pwrite:/file/:EIO", "pwrite:/file/:ENOSPC:2:3", "slow:/file/:4", "pwrite:/store/:EIO:3:2",
                        "slow:/store/:4", "pwrite:/store/:ENOSPC", "pwrite:/file/:EIO\npwrite:/store/:EIO:2:5"}));
-      ::usleep(static_cast<unsigned>(20'000 + random_() % 120'000));
+      ::usleep(static_cast<unsigned>(20'000 + random_() % 120'000));  // wait: the faults last for a drawn while
     }
     faults.set("");
   }
@@ -73,7 +73,7 @@ int persist(const Rank& rank, const std::string& options) {
   for (std::uint64_t version = 1; version <= kVersions; ++version) {
     perdure_status status = PERDURE_INTERNAL;
     for (int tries = 0; tries < 400 && status != PERDURE_OK; ++tries) {
-      if (tries > 0) ::usleep(10'000);
+      if (tries > 0) ::usleep(10'000);  // wait: all ranks call equally often, and so cannot look at a clock
       status = app.checkpoint(static_cast<std::int64_t>(version));
       RANK_CHECK(status == PERDURE_OK || !app.error().empty(), "an error without a text");
       // A rank may have been told of a peer's trouble only after its own engine had committed.

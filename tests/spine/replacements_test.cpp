@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "node_directories.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/thread_group.hpp"
@@ -96,7 +97,7 @@ void Replacements::replace(std::size_t which) {
   if (daemon()) {
     const int engine = engine_of(nodes_[which]);
     if (engine > 0) ::kill(engine, SIGKILL);
-    for (int i = 0; i < 10'000 && engine > 0 && !is_over(engine); ++i) ::usleep(1000);
+    EXPECT_TRUE(engine <= 0 || eventually("the node's engine is over", [&] { return is_over(engine); }));
   }
   (void)lose_node(directory_.path(), options(), nodes_[which]);
   nodes_[which] = *std::max_element(nodes_.begin(), nodes_.end()) + 1;
@@ -104,9 +105,7 @@ void Replacements::replace(std::size_t which) {
 
 // A leak stays; a file that is just open, or a connection that is just ending, does not.
 bool Replacements::stays_bounded(const char* whose, const Usage& before, const std::function<Usage()>& look) const {
-  constexpr int kLooks = 200;
-  for (int i = 0; i < kLooks; ++i, ::usleep(50'000))
-    if (is_bounded(before, look())) return true;
+  if (eventually("what it has does not grow", [&] { return is_bounded(before, look()); })) return true;
   const Usage after = look();
   std::fprintf(stderr, "%s: descriptors %zu, %zu; threads %zu, %zu; mappings %zu, %zu; anonymous KiB %lu, %lu\n", whose,
                before.descriptors, after.descriptors, before.threads, after.threads, before.mappings, after.mappings,

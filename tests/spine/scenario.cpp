@@ -16,6 +16,7 @@
 #include "os/write_protection.hpp"
 #include "segment/reader.hpp"
 #include "store/store.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::test_support {
 namespace {
@@ -172,16 +173,16 @@ void stop_daemons(const std::string& directory) {
   if (!nodes) return;
   for (const auto& node : *nodes) {
     const std::string path = directory + "/node/" + node.name;
-    for (int tries = 0; tries < 2000; ++tries) {
+    (void)eventually("the engine of " + path + " ends", [&] {
       auto lock = os::File::open(path + "/engine.lock", os::Open::read_write);
-      if (!lock || lock->try_lock()) break;
+      if (!lock || lock->try_lock()) return true;
       if (auto channel = ipc::Channel::connect(path + "/socket")) {
         ipc::Hello tool;
         tool.client = false;
         if (channel->call(tool)) (void)channel->call(ipc::Shutdown{});
       }
-      os::sleep_ns(5'000'000);
-    }
+      return false;
+    });
   }
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "node_loss.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 
 namespace {
@@ -52,7 +53,7 @@ TEST_P(StrangersAtThePorts, StopNoCheckpointAndTakeFewDescriptors) {
   std::size_t calm = 0, most = 0, turned_away = 0;
   run.meanwhile = [&](const std::vector<int>& ranks) {
     const auto goes_on = [&] { return std::none_of(ranks.begin(), ranks.end(), is_over); };
-    while (goes_on() && shared->ready < 3) ::usleep(1000);
+    EXPECT_TRUE(eventually("all ranks are ready", [&] { return !goes_on() || shared->ready >= 3; }));
     const std::vector<int> engines = loss().mode == "daemon" ? engine_pids(directory_.path()) : ranks;
     std::vector<sockaddr_in> ports;
     for (const int pid : engines)
@@ -60,18 +61,19 @@ TEST_P(StrangersAtThePorts, StopNoCheckpointAndTakeFewDescriptors) {
     EXPECT_EQ(ports.size(), 3U);
     calm = most_descriptors(engines);
     const Strangers strangers(ports, 400);
-    while (goes_on() && strangers.turned_away() < 3000) ::usleep(1000);
+    EXPECT_TRUE(
+        eventually("3000 strangers are turned away", [&] { return !goes_on() || strangers.turned_away() >= 3000; }));
     shared->flooded = true;
     while (goes_on() && !shared->done) {
       most = std::max(most, most_descriptors(engines));
-      ::usleep(1000);
+      ::usleep(1000);  // wait: it looks again as long as the ranks work
     }
     turned_away = strangers.turned_away();
   };
   expect_done(run, "", [&](const Rank& rank, perdure_t* handle, State& state) {
     REQUIRE(checkpoint_to_node(handle, state, 1) == 0);
     ++shared->ready;
-    while (!shared->flooded) ::usleep(1000);
+    REQUIRE(eventually("the strangers are there", [&] { return shared->flooded.load(); }));
     for (std::uint64_t step = 2; step <= 12; ++step) REQUIRE(checkpoint_to_node(handle, state, step) == 0);
     // What strangers may have is not half of what is left to the program.
     std::vector<int> files;

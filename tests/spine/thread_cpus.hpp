@@ -7,6 +7,7 @@
 
 #include "damage.hpp"
 #include "os/affinity.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::test_support {
 
@@ -53,6 +54,7 @@ class Application {
   }
   ~Application() {
     over_ = true;
+    over_.notify_all();
     for (auto& thread : threads_) thread.join();
   }
   /// Starts a thread of the application; it is one of those that must stay.
@@ -60,9 +62,9 @@ class Application {
     std::atomic<int> id = 0;
     threads_.emplace_back([&] {
       id = ::gettid();
-      while (!over_) ::usleep(1000);
+      over_.wait(false);
     });
-    while (id == 0) ::usleep(100);
+    (void)eventually("the thread has begun", [&] { return id != 0; });
     known_[id] = bound_;
   }
   bool stayed() const {
@@ -82,13 +84,12 @@ class Application {
   bool others_run_on(const os::CpuSet& wanted) const {
     const os::CpuSet near = wanted & os::cpus_near(bound_);
     Threads others_left;
-    for (int tries = 0; tries < 20'000; ++tries) {
+    const bool all = eventually("the engine's threads run on " + wanted.text(), [&] {
       others_left = others();
       std::erase_if(others_left, [&](const auto& entry) { return entry.second == wanted || entry.second == near; });
-      if (others_left.empty()) return true;
-      ::usleep(1000);
-    }
-    return all_on(wanted, others_left, "engine");
+      return others_left.empty();
+    });
+    return all || all_on(wanted, others_left, "engine");
   }
 
  private:

@@ -82,7 +82,7 @@ class PeakMemory {
       : thread_([this, pid] {
           while (!stop_) {
             peak_ = std::max(peak_.load(), usage_of(pid).anonymous_bytes);
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));  // wait: it looks at a peak now and then
           }
         }) {}
   std::uint64_t stop() {

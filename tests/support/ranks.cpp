@@ -51,9 +51,9 @@ int barrier(void* context) {
   }
   for (int spins = 0; s.round.load() == round; ++spins) {
     if (spins < 200)
-      std::this_thread::yield();
+      std::this_thread::yield();  // wait: as MPI does; of a job whose rank dies all are killed
     else
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // wait: the same
   }
   return 0;
 }
@@ -158,7 +158,7 @@ Outcome run_ranks(const RunOptions& options, const std::function<int(const Rank&
     if (killing)
       for (std::size_t i = 0; i < pids.size(); ++i)
         if (outcome.exit_codes[i] < 0) ::kill(pids[i], SIGKILL);
-    if (left > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (left > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // wait: until the run's own limit
   }
   ::munmap(memory, sizeof(Shared));
   return outcome;

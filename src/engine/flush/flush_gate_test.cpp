@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::engine {
 namespace {
+
+using test_support::eventually;
 
 constexpr std::uint64_t kGateMillisecond = 1'000'000;
 
@@ -25,7 +28,7 @@ class FlushGateTest : public ::testing::Test {
           const int now = ++inside;
           for (int most = most_inside; now > most && !most_inside.compare_exchange_weak(most, now);) {
           }
-          os::sleep_ns(kGateMillisecond / 10);
+          os::sleep_ns(kGateMillisecond / 10);  // wait: it flushes
           --inside;
           ++passed;
           gate->leave(pass);
@@ -40,7 +43,7 @@ class FlushGateTest : public ::testing::Test {
   FlushGate::Status status() { return gate->status(); }
   unsigned held_back() { return status().held_back; }
   void await_held_back(unsigned count) {
-    while (held_back() != count) os::sleep_ns(kGateMillisecond);
+    EXPECT_TRUE(eventually(std::to_string(count) + " are held back", [&] { return held_back() == count; }));
   }
   unsigned waiting_in_all() { return status().waiting; }
   static placement::Pressure budget() { return {0.05, {}, {}, 0, 0, 0}; }
@@ -102,7 +105,7 @@ TEST_F(FlushGateTest, KeepsNobodyAfterItWasShut) {
   start(1);
   feel(too_much(100));
   flush(4, 3);
-  while (waiting_in_all() != 4) os::sleep_ns(kGateMillisecond);
+  EXPECT_TRUE(eventually("four wait", [this] { return waiting_in_all() == 4; }));
   gate->shut();
   join();
   EXPECT_EQ(passed, 12);
@@ -124,13 +127,10 @@ class FlushGateOfReaders : public FlushGateTest {
         passes[i] = gate->enter(reading, given_up);
         if (!given_up) ++entered;
       });
-    while (true) {
-      {
-        const auto now = status();
-        if (now.inside - readers.size() + now.waiting == kMore) break;
-      }
-      os::sleep_ns(kGateMillisecond);
-    }
+    EXPECT_TRUE(eventually("each has got in, or waits", [this] {
+      const auto now = status();
+      return now.inside - readers.size() + now.waiting == kMore;
+    }));
     const unsigned got_in = entered;
     given_up = true;
     gate->look_again();
@@ -188,7 +188,7 @@ TEST_F(FlushGateOfReaders, WhoHasReadWaitsForWhoWrites) {
     gate->stores(readers[0], given_up);
     stored = true;
   });
-  while (waiting_in_all() == 0) os::sleep_ns(kGateMillisecond);
+  EXPECT_TRUE(eventually("it waits", [this] { return waiting_in_all() > 0; }));
   EXPECT_FALSE(stored);
   gate->leave(writer);
   waits.join();

@@ -26,7 +26,7 @@ class FlusherCapture : public FlusherFixture {
     }
     for (std::uint32_t c = 0; c < chunks; ++c) {
       GrantOutcome outcome;
-      const bool answered = await([&] {
+      const bool answered = await("the capture is granted a slot", [&] {
         outcome = grant(1, id(version));
         if (outcome.kind == GrantOutcome::Kind::granted) tell(1, id(version), c, outcome.address);
         return outcome.kind != GrantOutcome::Kind::wait;
@@ -47,7 +47,8 @@ class FlusherCapture : public FlusherFixture {
   bool await_stored(std::uint64_t version) {
     flusher->reevaluate_captures();
     flusher->notify();
-    return await([&] { return core->find(id(version)) != nullptr && core->find(id(version))->all_stored(); });
+    return await("version " + std::to_string(version) + " is stored",
+                 [&] { return core->find(id(version)) != nullptr && core->find(id(version))->all_stored(); });
   }
   void expect_stored(std::uint64_t version) {
     const auto listings = made->list("app");
@@ -86,8 +87,9 @@ TEST_F(FlusherCapture, ALargeCaptureGoesThroughOneSlot) {
   ASSERT_TRUE(stage_and_commit(1));
   ASSERT_TRUE(await_stored(1));
   expect_stored(1);
-  EXPECT_TRUE(
-      await([&] { return core->flushes.next_leftover() == std::nullopt && core->flushes.next() == std::nullopt; }));
+  EXPECT_TRUE(await("nothing is left to be flushed", [&] {
+    return core->flushes.next_leftover() == std::nullopt && core->flushes.next() == std::nullopt;
+  }));
   EXPECT_TRUE(taken_reports().empty());
 }
 
@@ -100,9 +102,9 @@ TEST_F(FlusherCapture, AnAbortLeavesNothingInTheStoreAndNothingInUse) {
     ASSERT_TRUE(core->held.abort(1, id(1)));
   }
   flusher->reevaluate_captures();
-  EXPECT_TRUE(await([&] { return used(0) == 0 && store_is_empty(); }));
+  EXPECT_TRUE(await("nothing is in use, and the store is empty", [&] { return used(0) == 0 && store_is_empty(); }));
   flusher->notify();
-  EXPECT_TRUE(await([&] { return !core->flushes.next_leftover(); }));
+  EXPECT_TRUE(await("no leftover is left", [&] { return !core->flushes.next_leftover(); }));
 }
 
 TEST_F(FlusherCapture, AStoreThatFailsForAWhileDelaysTheCaptureAndLosesNothing) {
@@ -145,7 +147,8 @@ TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
   }
   flusher->reevaluate_captures();
   // Until then it is refused because two chunks are missing.
-  EXPECT_TRUE(await([&] { return core->held.stage(1, staged(id(1), slots)).error().code == PERDURE_CORRUPT; }));
+  EXPECT_TRUE(await("the piece is refused as damaged",
+                    [&] { return core->held.stage(1, staged(id(1), slots)).error().code == PERDURE_CORRUPT; }));
   flusher->stop();
   const auto told = taken_reports();
   ASSERT_FALSE(told.empty());
@@ -158,7 +161,8 @@ class ClosedStore : public os::Hooks {
   int before(const os::Operation& operation) override {
     const bool written =
         std::string_view(operation.call) == "pwrite" && operation.path.find("/store/") != std::string::npos;
-    for (int i = 0; written && closed && i < 60'000; ++i) os::sleep_ns(kMillisecond);
+    if (!written) return 0;
+    EXPECT_TRUE(test_support::eventually("the store is opened", [this] { return !closed; }));
     return 0;
   }
   void after(const os::Operation&, int) override {}
@@ -184,7 +188,7 @@ TEST_F(FlusherCapture, ManyThatWaitForTheStoreTakeAFixedNumberOfThreads) {
   EXPECT_LE(threads_of_this_process(), idle + kCaptureLeads + 2 * FlusherOptions().threads);
   closed.closed = false;
   for (std::uint64_t version = 1; version <= 20; ++version)
-    ASSERT_TRUE(await([&] {
+    ASSERT_TRUE(await("version " + std::to_string(version) + " is stored", [&] {
       const auto* held = core->find(id(version));
       return held == nullptr || held->all_stored();  // what is stored may be given up
     }));
@@ -206,14 +210,15 @@ TEST_F(FlusherCapture, ManyOpenOnesWhoseRanksWaitForSlotsDoNotStarveOneAnother) 
   flusher->reevaluate_captures();
   for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk)
     for (std::uint64_t c = 0; c < kCaptures; ++c) {
-      ASSERT_TRUE(await([&] {
-        const auto outcome = grant(1, name(c));
-        if (outcome.kind != GrantOutcome::Kind::granted) return false;
-        tell(1, name(c), chunk, outcome.address);
-        theirs[c].push_back(outcome.address);
-        return true;
-      })) << "chunk "
-          << chunk << " of capture " << c;
+      ASSERT_TRUE(await("the capture is granted a slot",
+                        [&] {
+                          const auto outcome = grant(1, name(c));
+                          if (outcome.kind != GrantOutcome::Kind::granted) return false;
+                          tell(1, name(c), chunk, outcome.address);
+                          theirs[c].push_back(outcome.address);
+                          return true;
+                        }))
+          << "chunk " << chunk << " of capture " << c;
       flusher->reevaluate_captures();
     }
   for (std::uint64_t c = 0; c < kCaptures; ++c) {
@@ -226,7 +231,7 @@ TEST_F(FlusherCapture, ManyOpenOnesWhoseRanksWaitForSlotsDoNotStarveOneAnother) 
     flusher->notify();
   }
   for (std::uint64_t c = 0; c < kCaptures; ++c)
-    EXPECT_TRUE(await([&] {
+    EXPECT_TRUE(await("capture " + std::to_string(c) + " is stored", [&] {
       const auto* held = core->find(name(c));
       return held == nullptr || held->all_stored();
     }));
@@ -271,7 +276,7 @@ TEST_F(FlusherResumed, WhatChangedThereIsNeverPublished) {
   ASSERT_TRUE(os::File::open(temporary(), os::Open::read_write)->write(at + 77, {&flipped, 1}));
   start(2);
   flusher->notify();
-  EXPECT_TRUE(await([&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
+  EXPECT_TRUE(await("the flush is given up", [&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
   flusher->stop();
   const auto listings = made->list("app");
   EXPECT_TRUE(!listings || listings->empty());
@@ -285,7 +290,7 @@ TEST_F(FlusherResumed, ATemporarySegmentThatIsGoneIsReportedAndNotWaitedFor) {
   std::filesystem::remove(temporary());
   start(2);
   flusher->notify();
-  EXPECT_TRUE(await([&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
+  EXPECT_TRUE(await("the flush is given up", [&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
   flusher->stop();
   const auto told = taken_reports();
   ASSERT_EQ(told.size(), 1u);

@@ -23,7 +23,7 @@ class FlusherTest : public FlusherFixture {
         *ledger, *made, reports, options,
         [this](const segment::VersionId&, bool) {
           ++attempts;
-          while (held) os::sleep_ns(kMillisecond);
+          EXPECT_TRUE(test_support::eventually("the test lets go of who is told", [this] { return !held; }));
         },
         [this] { ++rests; });
   }
@@ -35,12 +35,13 @@ class FlusherTest : public FlusherFixture {
     flusher->notify();
   }
   bool await_stored(std::uint64_t version) {
-    return await([&] {
+    return await("version " + std::to_string(version) + " is stored", [&] {
       return core->find(id(version))->all_stored() && core->version(id(version))->flush == FlushPhase::queued;
     });
   }
   bool await_given_up(std::uint64_t version) {
-    return await([&] { return core->version(id(version))->flush == FlushPhase::given_up; });
+    return await("version " + std::to_string(version) + " is given up",
+                 [&] { return core->version(id(version))->flush == FlushPhase::given_up; });
   }
   FlusherOptions options;
   std::atomic<int> attempts = 0, rests = 0;
@@ -135,7 +136,7 @@ TEST_F(FlusherTest, NothingIsBroughtUnderTheNameOfAnotherJob) {
   ASSERT_TRUE(made->prepare());
   ASSERT_TRUE(made->set_owner("app", std::nullopt, owner_of("other")));
   commit(1);
-  EXPECT_TRUE(await([&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
+  EXPECT_TRUE(await_given_up(1));
   flusher->stop();
   EXPECT_EQ(made->owner("app").value(), owner_of("other"));
   EXPECT_TRUE(made->list("app")->empty());
@@ -164,11 +165,11 @@ TEST_F(FlusherTest, GivesUpWhatCannotBeReachedForAVersionThatTheStoreHasWhole) {
     ASSERT_TRUE(core->held.commit({id(2), {{0, 2, {0}}}}));
   }
   flusher->notify();
-  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(await("the first flush is over", [&] { return attempts == 1; }));
   EXPECT_TRUE(core->find(id(2))->all_stored());
   EXPECT_NE(core->find(id(1)), nullptr);
   commit(3);
-  EXPECT_TRUE(await([&] { return attempts == 2; }));
+  EXPECT_TRUE(await("the second flush is over", [&] { return attempts == 2; }));
   EXPECT_EQ(core->find(id(1)), nullptr);
 }
 
@@ -194,11 +195,11 @@ TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsFor
     const auto& first = core->find(id(1))->pieces.at(0).chunks[0];
     const FlushedChunk chunk{{0, 0}, {first.place, first.offset}, 4096, kChunk};
     for (int i = 0; i < 12; ++i) {
-      os::sleep_ns(2 * kMillisecond);
+      os::shift_monotonic_clock(2 * kMillisecond);
       core->step(1, 0.001);
       const auto started = core->flushes.chunk_begins(id(1), chunk);
       ASSERT_TRUE(started);
-      os::sleep_ns(4 * kMillisecond);
+      os::shift_monotonic_clock(4 * kMillisecond);
       core->step(1, 0.003);
       core->flushes.chunk_ended(id(1), chunk, *started, true, false);
     }
@@ -207,7 +208,7 @@ TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsFor
   commit(2);
   EXPECT_TRUE(await_stored(2)) << "the first chunk is under way before it rests";
   commit(3);
-  EXPECT_TRUE(await([&] { return flusher->gate_status().held_back == 1; }));
+  EXPECT_TRUE(await("the flush is held back", [&] { return flusher->gate_status().held_back == 1; }));
   EXPECT_FALSE(core->find(id(3))->all_stored());
   flusher->somebody_waits(true);
   EXPECT_TRUE(await_stored(3));
@@ -218,12 +219,12 @@ TEST_F(FlusherTest, IsIdleOnlyWhenEverybodyHasHeardOfWhatItDid) {
   start();
   held = true;
   commit(1);
-  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(await("the first flush is over", [&] { return attempts == 1; }));
   EXPECT_TRUE(core->find(id(1))->all_stored());
   EXPECT_FALSE(flusher->idle());
   EXPECT_EQ(rests, 0);
   held = false;
-  EXPECT_TRUE(await([&] { return rests == 1; }));
+  EXPECT_TRUE(await("the flusher rests", [&] { return rests == 1; }));
   EXPECT_TRUE(flusher->idle());
 }
 
@@ -234,7 +235,7 @@ TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsE
     test_support::InstalledHooks installed(faults);
     commit(1);
     commit(2);
-    EXPECT_TRUE(await([&] { return attempts > 5; }));
+    EXPECT_TRUE(await("flushes are tried again", [&] { return attempts > 5; }));
     // Only a flush holds on to the hooks; stop it before they go.
     flusher->stop();
   }
@@ -264,7 +265,7 @@ TEST_F(FlusherTest, GivesUpAtOnceWhatCannotPassAndTriesItAgainAfterTheNextCommit
   test_support::InstalledHooks installed(faults);
   commit(1);
   EXPECT_TRUE(await_given_up(1));
-  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(await("the first flush is over", [&] { return attempts == 1; }));
   commit(2);
   EXPECT_TRUE(await_stored(1));
   EXPECT_TRUE(await_stored(2));
@@ -290,7 +291,7 @@ TEST_F(FlusherTest, DoesNotMakeAStoreAnewThatVanished) {
   ASSERT_TRUE(await_stored(1));
   std::filesystem::rename(directory / "store", directory / "away");
   commit(2);
-  EXPECT_TRUE(await([&] { return attempts > 3; }));
+  EXPECT_TRUE(await("the flush is tried again", [&] { return attempts > 3; }));
   EXPECT_FALSE(std::filesystem::exists(directory / "store"));
   std::filesystem::rename(directory / "away", directory / "store");
   EXPECT_TRUE(await_stored(2));
@@ -324,7 +325,7 @@ TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {
   os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
   test_support::InstalledHooks installed(faults);
   commit(1);
-  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(await("the first flush is over", [&] { return attempts == 1; }));
   flusher->stop();
   EXPECT_EQ(core->pending_versions(), 1u);
 }
@@ -354,9 +355,9 @@ class TierAndStore : public os::Hooks {
     const int now = ++storing_;
     for (int most = most_storing; now > most && !most_storing.compare_exchange_weak(most, now);) {
     }
-    for (int i = 0; reads < wait_for_reads && i < 20'000; ++i) os::sleep_ns(kMillisecond);
-    os::sleep_ns(kMillisecond);
-    return reads < wait_for_reads ? EIO : 0;
+    const bool all = test_support::eventually("chunks are read from the tier", [&] { return reads >= wait_for_reads; });
+    os::sleep_ns(kMillisecond);  // wait: a slow store, to which as many write at once as may
+    return all ? 0 : EIO;
   }
   std::atomic<int> storing_ = 0;
 };

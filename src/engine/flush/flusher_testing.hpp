@@ -4,6 +4,7 @@
 #include "engine/ledger/capture_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
@@ -11,17 +12,17 @@ namespace perdure::engine {
 class FlusherFixture : public CaptureFixture {
  protected:
   void TearDown() override { flusher.reset(); }
-  /// False when `condition`, looked at with the lock held, does not come true within 20 s at least.
+  /// eventually(), with a condition that is looked at with the lock held.
   template <class Condition>
-  bool await(Condition condition) {
-    for (int i = 0; i < 20000; ++i) {
-      {
-        const auto guard = ledger->lock();
-        if (condition()) return true;
-      }
-      os::sleep_ns(kMillisecond);
-    }
-    return false;
+  [[nodiscard]] bool await(const std::string& what, Condition condition,
+                           const std::source_location& where = std::source_location::current()) {
+    return test_support::eventually(
+        what,
+        [&] {
+          const auto guard = ledger->lock();
+          return condition();
+        },
+        where);
   }
   std::unique_ptr<store::Store> made;
   std::unique_ptr<Flusher> flusher;

@@ -97,11 +97,11 @@ TEST_F(EmulatedEngine, HoldsFlushesBackForTheApplicationButNotFromWhomWaitsForTh
   bool held = false;  // once is enough: after a while the engine tries again
   for (std::uint64_t i = 1; i <= 400 && !held; ++i) {
     ASSERT_TRUE(channel.call(ipc::WaitStored{version, 0}));
-    os::sleep_ns(10'000'000);
+    os::sleep_ns(10'000'000);                         // wait: the application computes for that long
     ASSERT_TRUE(channel.tell(ipc::Step{5'000'000}));  // quiet
     version = {"app", i, {i, 1}};
     ASSERT_TRUE(checkpoint(channel, version));
-    os::sleep_ns(20'000'000);
+    os::sleep_ns(20'000'000);                          // wait: the same, and the device writes meanwhile
     ASSERT_TRUE(channel.tell(ipc::Step{15'000'000}));  // while it was flushed
     held = held_back();
   }

@@ -1,17 +1,20 @@
-// An engine with nothing to do uses no processor: none of its threads wakes up. The kernel counts that; no time is
-// asserted on.
+// An engine with nothing to do uses no processor: none of its threads wakes up. The kernel knows until when each of
+// them sleeps; no time is asserted on.
 #include <atomic>
 #include <fstream>
 #include <thread>
 
 #include "engine/host/engine_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
+#include "support/quiescent.hpp"
 #include "support/wake_ups.hpp"
 
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kIdleChunk = 64 * base::KiB, kLookedAtNs = 1'500'000'000, kPauseNs = 50'000'000;
+constexpr std::uint64_t kIdleChunk = 64 * base::KiB;
+constexpr std::chrono::minutes kLong{10};
 
 class IdleEngine : public EngineFixture {
  protected:
@@ -45,23 +48,10 @@ class IdleEngine : public EngineFixture {
     ASSERT_TRUE(rank_.call(ipc::WaitStored{id, 0}));
     ASSERT_TRUE(rank_.call(ipc::Drain{0}));
   }
-  /// After a reply threads may still have to go to sleep.
-  void settle() const {
-    auto before = test_support::sleeps(others_);
-    for (int i = 0; i < 400; ++i) {
-      os::sleep_ns(kPauseNs);
-      auto now = test_support::sleeps(others_);
-      if (now == before) return;
-      before = std::move(now);
-    }
-    FAIL() << "its threads never rest";
-  }
   void expect_no_wake_ups() const {
-    settle();
-    const auto before = test_support::sleeps(others_);
-    EXPECT_GE(before.size(), 3u) << "server, flusher and janitor";
-    os::sleep_ns(kLookedAtNs);
-    EXPECT_EQ(test_support::sleeps(others_), before);
+    EXPECT_GE(test_support::sleeps(others_).size(), 3u) << "server, flusher and janitor";
+    EXPECT_TRUE(test_support::eventually("every thread sleeps until it is woken",
+                                         [this] { return test_support::all_sleep_for(kLong, others_); }));
   }
 
   const std::set<int> others_ = test_support::threads();
@@ -115,17 +105,16 @@ TEST_F(IdleEngine, EndsWhileToolsLookAtItAllTheTime) {
     engine_->wait_until_over();
     over = true;
   });
-  const std::uint64_t limit_ns = os::monotonic_ns() + 60'000'000'000;
-  while (!over && os::monotonic_ns() < limit_ns) {
-    auto tool = ipc::Channel::connect(engine_->socket_path());
-    if (!tool) break;
-    os::sleep_ns(1'000'000);  // the server sees a connection before it hears who it is
-    ipc::Hello looks;
-    looks.client = false;
-    (void)tool->call(looks);
-    (void)tool->call(ipc::Metrics{});
-  }
-  EXPECT_TRUE(over) << "somebody looks, and it thinks that it is needed";
+  EXPECT_TRUE(test_support::eventually("it ends, though somebody looks", [&] {
+    if (auto tool = ipc::Channel::connect(engine_->socket_path())) {
+      os::sleep_ns(1'000'000);  // wait: the server sees a connection before it hears who it is
+      ipc::Hello looks;
+      looks.client = false;
+      (void)tool->call(looks);
+      (void)tool->call(ipc::Metrics{});
+    }
+    return over.load();
+  }));
   engine_->stop();
   waiter.join();
 }
@@ -135,18 +124,8 @@ TEST_F(IdleEngine, SleepsWhileItWaitsForOthersBeforeItEnds) {
   start("engine.idle_exit=0.01", true);
   checkpoint(1, 2);
   rank_.close();
-  const auto asleep = [this] {
-    for (const auto& [thread, times] : test_support::sleeps(others_))
-      if (!test_support::thread_status(thread, "State").starts_with("S")) return false;
-    return true;
-  };
-  os::sleep_ns(kLookedAtNs);  // its idle time is long over
-  int looks = 0;
-  while (!asleep() && looks < 400) {
-    os::sleep_ns(kPauseNs);
-    ++looks;
-  }
-  EXPECT_LT(looks, 400) << "some thread is never at rest";
+  os::sleep_ns(100'000'000);  // wait: its idle time is over, and it has not ended
+  EXPECT_TRUE(test_support::quiescent(others_)) << "some thread is never at rest";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Steps that are added to the pipeline by linking this file, and nothing else.
 #include "engine/host/noted_step_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::engine {
 
@@ -16,11 +17,8 @@ void Notes::forget() {
 }
 
 void Notes::add(const std::string& step, const StepVersion& version) {
-  {
-    const std::lock_guard lock(mutex_);
-    notes_.push_back({step, version});
-  }
-  changed_.notify_all();
+  const std::lock_guard lock(mutex_);
+  notes_.push_back({step, version});
 }
 
 std::vector<Notes::Note> Notes::notes() const {
@@ -36,8 +34,7 @@ std::vector<std::uint64_t> Notes::versions_of(const std::string& step) const {
 }
 
 bool Notes::await(std::size_t count) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::minutes(1), [&] { return notes_.size() >= count; });
+  return test_support::eventually(std::to_string(count) + " notes are made", [&] { return notes().size() >= count; });
 }
 
 namespace {
@@ -47,7 +44,9 @@ class NoteIt : public Step {
   explicit NoteIt(std::string name) : name_(std::move(name)) {}
   base::Status run(const StepVersion& version, const std::atomic<bool>& stopping) override {
     Notes::all().add(name_, version);
-    while (name_ == "note-it" && Notes::all().blocks && !stopping) os::sleep_ns(1'000'000);
+    const auto blocks = [&] { return name_ == "note-it" && Notes::all().blocks && !stopping; };
+    if (!test_support::eventually("the step may return", [&] { return !blocks(); }))
+      return base::fail(PERDURE_TIMEOUT, "note", "it is held for too long");
     if (name_ == "note-it" && Notes::all().fails) return base::fail(PERDURE_IO, "mail", "nobody takes it");
     return {};
   }

@@ -1,6 +1,5 @@
 #pragma once
 // For tests only: steps of the pipeline that note what they were told (noted_step_test.cpp adds them).
-#include <condition_variable>
 #include <mutex>
 #include <vector>
 
@@ -28,7 +27,6 @@ class Notes {
 
  private:
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<Note> notes_;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/host/noted_step_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
@@ -53,14 +54,6 @@ class EngineWithSteps : public EngineFixture {
   base::Json step(std::size_t at) {
     const auto view = rank_.call(ipc::Top{});
     return base::decode_cbor(view.value().cbor, "top").value()["pipeline"][at];
-  }
-  template <class Condition>
-  static bool await(Condition condition) {
-    for (int i = 0; i < 20'000; ++i) {
-      if (condition()) return true;
-      os::sleep_ns(1'000'000);
-    }
-    return false;
   }
   std::vector<std::string> reports() {
     std::vector<std::string> all;
@@ -123,7 +116,7 @@ TEST_F(EngineWithSteps, AStepThatBlocksKeepsNoVersionFromTheStoreAndEndsWithTheE
   ASSERT_TRUE(notes().await(4));
   EXPECT_THAT(notes().versions_of("look-first"), ElementsAre(1, 2, 3));
   EXPECT_THAT(notes().versions_of("note-it"), ElementsAre(1));
-  EXPECT_TRUE(await([this] { return step(2)["waiting"] == 2; }));
+  EXPECT_TRUE(test_support::eventually("two versions wait for the step", [this] { return step(2)["waiting"] == 2; }));
   EXPECT_EQ(step(2)["state"], "running");
   EXPECT_EQ(step(3)["done"], 0) << "what is before retirement holds it up";
   engine_->stop();
@@ -137,7 +130,7 @@ class HoldCompaction : public os::Hooks {
   int before(const os::Operation& operation) override {
     if (std::string_view(operation.call) != "fsync" || !operation.path.ends_with("/catalog.new")) return 0;
     if (reached.exchange(true)) return 0;
-    while (!go) os::sleep_ns(100'000);
+    EXPECT_TRUE(test_support::eventually("the test lets go of the compaction", [this] { return go.load(); }));
     return 0;
   }
   std::atomic<bool> reached = false, go = false;
@@ -150,13 +143,16 @@ TEST_F(EngineWithSteps, AVersionThatIsStoredAndRetiredBeforeAnybodySaysSoIsToldA
   std::uint64_t version = 0;
   while (!hold.reached && version < 5000) {
     commit(++version);
-    ASSERT_TRUE(await([&] { return hold.reached || notes().versions_of("note-it").size() == version; }));
+    ASSERT_TRUE(test_support::eventually("the version is told, or a compaction is held", [&] {
+      return hold.reached || notes().versions_of("note-it").size() == version;
+    }));
   }
   ASSERT_TRUE(hold.reached);
   ASSERT_TRUE(rank_.call(ipc::Retire{"app", version}));
   commit(version + 1);  // looks for versions that are gone
   hold.go = true;
-  EXPECT_TRUE(await([&] { return notes().versions_of("note-it").size() == version + 1; }));
+  EXPECT_TRUE(test_support::eventually("all versions are told",
+                                       [&] { return notes().versions_of("note-it").size() == version + 1; }));
   EXPECT_THAT(notes().versions_of("note-it"), testing::Contains(version));
 }
 

@@ -13,6 +13,7 @@
 #include "ipc/channel.hpp"
 #include "os/system.hpp"
 #include "placement/flush_pool.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 
 namespace perdure::engine {
@@ -178,11 +179,11 @@ TEST_F(NodeStateInterference, IsFedByStepsAndByTheChunksThatAreFlushed) {
   const auto& held = core->find(id(1))->pieces.at(0).chunks[0];
   const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, kChunk};
   for (int i = 0; i < 6; ++i) {
-    os::sleep_ns(2'000'000);
+    os::shift_monotonic_clock(2'000'000);
     core->step(1, 0.001);
     const auto started = core->flushes.chunk_begins(id(1), chunk);
     ASSERT_TRUE(started);
-    os::sleep_ns(4'000'000);
+    os::shift_monotonic_clock(4'000'000);
     core->step(1, 0.003);
     core->flushes.chunk_ended(id(1), chunk, *started, true, false);
   }
@@ -219,7 +220,7 @@ TEST(EngineInterference, AStepIsCountedAndNeverAnswered) {
   ASSERT_TRUE(rank.call(ipc::Progress{})) << "nothing is read in place of its reply";
   EXPECT_EQ(steps(), 1);
   rank.close();
-  while (steps() != 0) os::sleep_ns(1'000'000);
+  EXPECT_TRUE(test_support::eventually("the rank's steps are forgotten", [&] { return steps() == 0; }));
 }
 
 }  // namespace

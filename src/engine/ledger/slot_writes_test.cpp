@@ -4,6 +4,7 @@
 #include "device/emulator.hpp"
 #include "engine/ledger/node_state_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "tier/emulated_tier.hpp"
 
 namespace perdure::engine {
@@ -62,8 +63,11 @@ class NodeStateCrawl : public NodeStateFixture {
 
  private:
   void await_written(const ipc::Written& written) {
-    auto status = core->writes.written(written.rank + 1, written);
-    for (; !status; status = core->writes.written(written.rank + 1, written)) os::sleep_ns(kMillisecond / 4);
+    std::optional<base::Status> status;
+    ASSERT_TRUE(test_support::eventually("the device has written", [&] {
+      status = core->writes.written(written.rank + 1, written);
+      return status.has_value();
+    }));
     EXPECT_TRUE(*status) << status->error().text();
   }
   std::uint64_t version_ = 0;

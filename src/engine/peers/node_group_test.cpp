@@ -9,6 +9,7 @@
 #include "engine/replicate/group_message.hpp"
 #include "network/network_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -35,14 +36,13 @@ class NodeGroupOnNetwork : public NodeStateFixture {
   }
   /// The first report of the network about whoever is called so.
   std::string awaited_report(const std::string& who) {
-    constexpr std::uint64_t kLimit_ns = 120'000'000'000;  // only so that a mistake has a message
-    for (const std::uint64_t begin = os::monotonic_ns(); os::monotonic_ns() - begin < kLimit_ns;) {
-      const auto report = reports.take();
-      if (report && report->starts_with("network: " + who)) return *report;
-      if (!report) os::sleep_ns(1'000'000);
-    }
-    ADD_FAILURE() << "the network reported nothing about " << who;
-    return {};
+    std::string found;
+    EXPECT_TRUE(test_support::eventually("the network reports something about " + who, [&] {
+      for (auto report = reports.take(); report; report = reports.take())
+        if (report->starts_with("network: " + who)) return found = *report, true;
+      return false;
+    }));
+    return found;
   }
   /// A message that this node understands: it answers that it is in no launch yet.
   void expect_served(network::Endpoint& from) {
@@ -119,8 +119,7 @@ TEST_F(NodeGroupOnNetwork, APeerThatRecoversIsToldWhatIsHereWhichStaysUntilItIsG
       EXPECT_FALSE(pinned());
     }
     asker.reset();
-    for (int i = 0; i < 100'000 && pinned(); ++i) os::sleep_ns(1'000'000);
-    EXPECT_FALSE(pinned());
+    EXPECT_TRUE(test_support::eventually("what was exported is pinned no more", [&] { return !pinned(); }));
   }
 }
 
@@ -135,18 +134,22 @@ struct OtherNode {
       const auto state = ledger->lock();
       EXPECT_TRUE(state->recover());
     }
-    group = std::make_unique<NodeGroup>(*ledger, reports, options, [] {});
+    group = std::make_unique<NodeGroup>(*ledger, reports, options, [this] { ++changes; });
   }
   template <class Request>
   base::Result<typename Request::Reply> recover(const Request& request) {
-    for (;;) {
-      if (auto outcome = group->recover(1, request)) return std::move(*outcome);
-      os::sleep_ns(1'000'000);
-    }
+    std::optional<base::Result<typename Request::Reply>> outcome;
+    const bool over = test_support::eventually("the recovery is over", [&] {
+      outcome = group->recover(1, request);
+      return outcome.has_value();
+    });
+    if (over) return std::move(*outcome);
+    return base::fail(PERDURE_TIMEOUT, "recovery", "it does not end");
   }
   test_support::TemporaryDirectory directory;
   Reports reports;
   std::unique_ptr<Ledger> ledger;
+  std::atomic<int> changes = 0;
   std::unique_ptr<NodeGroup> group;
 };
 
@@ -204,8 +207,9 @@ TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsEngineRecoversLeavesNothingPin
   }
   other.group->client_gone(1);
   EXPECT_FALSE(pinned());
+  const int before = other.changes;
   silent.reset();  // what is asked fails now
-  for (int i = 0; i < 200 && !pinned(); ++i) os::sleep_ns(1'000'000);
+  ASSERT_TRUE(test_support::eventually("the recovery is over", [&] { return other.changes > before; }));
   EXPECT_FALSE(pinned()) << "nor is it pinned later";
 }
 
@@ -260,10 +264,12 @@ TEST_F(NodeGroupOnNetwork, WhatThisNodeHasStaysWhileGuestsAreMadeOfItAndUntilThe
   const ipc::RecoverGuests request{id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}}};  // itself
   ASSERT_TRUE(evictable());
   std::optional<base::Result<ipc::RecoveredGuests>> recovered = group->recover(3, request);
-  for (; !recovered; recovered = group->recover(3, request)) {
+  ASSERT_TRUE(test_support::eventually("the guests are made", [&] {
+    if (recovered) return true;
     EXPECT_FALSE(evictable());
-    os::sleep_ns(1'000'000);
-  }
+    recovered = group->recover(3, request);
+    return recovered.has_value();
+  }));
   ASSERT_TRUE(*recovered) << recovered->error().text();
   EXPECT_EQ((*recovered)->guests.size(), 1U);
   EXPECT_FALSE(evictable());

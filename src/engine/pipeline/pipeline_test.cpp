@@ -4,6 +4,7 @@
 
 #include "engine/ledger/redundancy_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -97,8 +98,7 @@ class PipelineOfTests : public RedundancyFixture {
   }
   /// What was heard, when no added step has anything to do.
   std::vector<std::string> heard_so_far() {
-    for (int i = 0; i < 20'000 && !pipeline->idle(); ++i) os::sleep_ns(kMillisecond);
-    EXPECT_TRUE(pipeline->idle());
+    EXPECT_TRUE(test_support::eventually("no step has anything to do", [this] { return pipeline->idle(); }));
     return heard.all();
   }
   Heard heard;

@@ -6,6 +6,8 @@
 
 #include "engine/ledger/redundancy_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
+#include "support/quiescent.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -32,22 +34,21 @@ class Exporting : public RedundancyFixture {
   ExportQuestion question(std::uint64_t recovery = kRecovery) const { return {recovery, id(1), {0}, {}, 0}; }
   /// As often as it takes.
   ExportedPieces exported(const ExportQuestion& asked, std::uint64_t peer = kAsker) {
-    for (;;) {
-      const auto answer = exporter_->answer(peer, asked);
+    base::Result<ExportAnswer> answer = ExportAnswer{};
+    EXPECT_TRUE(test_support::eventually("what is asked for is exported", [&] {
+      answer = exporter_->answer(peer, asked);
       EXPECT_TRUE(answer) << answer.error().text();
-      if (!answer) return {};
-      if (answer->ready) return decode_exported_pieces(answer->part).value();
-      EXPECT_TRUE(answer->part.empty());
-      os::sleep_ns(100'000);
-    }
+      EXPECT_TRUE(!answer || answer->ready || answer->part.empty());
+      return !answer || answer->ready;
+    }));
+    return answer ? decode_exported_pieces(answer->part).value() : ExportedPieces{};
   }
   bool pinned() {
     const auto state = ledger->lock();
     return !state->held.evictable(*state->find(id(1)));
   }
   void expect_released() {
-    for (int i = 0; i < 100'000 && pinned(); ++i) os::sleep_ns(100'000);
-    EXPECT_FALSE(pinned());
+    EXPECT_TRUE(test_support::eventually("the version is pinned no more", [this] { return !pinned(); }));
   }
 
   std::set<std::uint64_t> gone_;
@@ -154,14 +155,14 @@ TEST_F(Exporting, WhenTheAskerIsLostItIsReleased) {
 TEST_F(Exporting, AnAskerThatWasLostBeforeItsQuestionCameHoldsNothing) {
   gone_.insert(kAsker);
   (void)exporter_->answer(kAsker, question());
-  for (int i = 0; i < 100 && !pinned(); ++i) os::sleep_ns(100'000);  // the thread may be about to
-  expect_released();
+  ASSERT_TRUE(test_support::quiescent()) << "the thread has done then what it was about to do";
+  EXPECT_FALSE(pinned());
 }
 
 TEST_F(Exporting, WhatEndsWhileItIsMadeIsReleased) {
   for (std::uint64_t recovery = 0; recovery < 200; ++recovery) {
     ASSERT_TRUE(exporter_->answer(kAsker, question(recovery)));
-    if (recovery % 3 != 0) os::sleep_ns(recovery * 300);
+    if (recovery % 3 != 0) os::sleep_ns(recovery * 300);  // wait: it ends at another moment each time
     exporter_->end(kAsker, recovery);
   }
   (void)exported(question(1000));  // made after those: the thread is done with them

@@ -7,6 +7,7 @@
 
 #include "engine/ledger/node_state_testing.hpp"
 #include "os/thread.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -18,9 +19,9 @@ class SilentNodes final : public PieceNetwork {
   base::Result<BlockPlace> place(const tier::SlotAddress&) override { return nothing(); }
   std::optional<BlockView> view(const BlockPlace&, std::uint64_t) override { return std::nullopt; }
   std::unique_ptr<PieceLink> connect(std::vector<Address>) override { return std::make_unique<Link>(*this); }
-  void wait_until_asked() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return asked_; });
+  bool was_asked() {
+    const std::lock_guard lock(mutex_);
+    return asked_;
   }
 
  private:
@@ -77,7 +78,7 @@ TEST_F(BrokenOff, ARecoveryWaitsForNobodyAnyMore) {
   auto thread = os::Thread::start(
       "recovery", [&] { result = recoverer.answer(1, request()); }, [](const base::Error&) { return false; });
   ASSERT_TRUE(thread);
-  nodes->wait_until_asked();
+  EXPECT_TRUE(test_support::eventually("the others are asked", [&] { return nodes->was_asked(); }));
   recoverer.break_off();
   thread->join();
   EXPECT_FALSE(result);

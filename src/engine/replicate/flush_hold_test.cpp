@@ -26,7 +26,7 @@ TEST_F(FlushHold, LastsUntilTheVersionIsProtected) {
   hold(1, 0);
   commit(first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return gate_.waiting() > 0; }));
+  ASSERT_TRUE(eventually("somebody stands at the gate", [&] { return gate_.waiting() > 0; }));
   EXPECT_FALSE(may_flush(first_));
   gate_.open();
   ASSERT_TRUE(wait_reached(first_));
@@ -38,7 +38,8 @@ TEST_F(FlushHold, LastsUntilTheVersionIsGivenUp) {
   hold(1, 0);
   commit(first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return gate_.waiting() > 0 && has_announced(2, 0); }));
+  ASSERT_TRUE(eventually("somebody stands at the gate, and node 2 has announced its part to node 0",
+                         [&] { return gate_.waiting() > 0 && has_announced(2, 0); }));
   EXPECT_FALSE(may_flush(first_));
   ASSERT_TRUE(nodes_[0]->replicator().receive(encode(GroupMessage{{first_, 7}, 2, Withdraw{"its disk is full"}})));
   EXPECT_TRUE(may_flush(first_));
@@ -53,12 +54,12 @@ TEST_F(FlushHold, LastsUntilSomebodyCannotBeReached) {
   });
   commit(first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return noticed_ > 3; }));
+  ASSERT_TRUE(eventually("the message is sent again", [&] { return noticed_ > 3; }));
   EXPECT_FALSE(may_flush(first_)) << "who is there answers soon";
   script([](unsigned from, unsigned to, const GroupMessage&) -> base::Status {
     return from == 0 && to == 1 ? lost() : base::Status();
   });
-  EXPECT_TRUE(await([&] { return may_flush(first_); }));
+  EXPECT_TRUE(eventually("the version's flush may begin", [&] { return may_flush(first_); }));
   EXPECT_FALSE(nodes_[0]->replicator().state(first_).failed);
 }
 
@@ -68,7 +69,7 @@ TEST_F(FlushHold, LastsNoLongerThanItMay) {
   hold(1, 0);
   commit(first_);
   protect(first_);
-  EXPECT_TRUE(await([&] { return may_flush(first_); }));
+  EXPECT_TRUE(eventually("the version's flush may begin", [&] { return may_flush(first_); }));
   EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached);
 }
 
@@ -79,7 +80,7 @@ TEST_F(FlushHold, IsNotBegunWhereTheFlushDoesNotWait) {
   hold(1, 0);
   commit(first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return gate_.waiting() > 0; }));
+  ASSERT_TRUE(eventually("somebody stands at the gate", [&] { return gate_.waiting() > 0; }));
   EXPECT_TRUE(may_flush(first_)) << "level node is not reached";
   EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached);
   gate_.open();

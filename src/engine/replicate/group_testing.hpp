@@ -7,11 +7,17 @@
 
 #include "engine/ledger/node_state_testing.hpp"
 #include "engine/replicate/replicator.hpp"
-#include "os/system.hpp"
 #include "redundancy/reference_testing.hpp"
 #include "redundancy/registry.hpp"
+#include "support/eventually.hpp"
+#include "support/quiescent.hpp"
 
 namespace perdure::engine {
+
+using test_support::eventually;
+
+/// No thread has anything to do, nor tries something again soon.
+[[nodiscard]] inline bool quiescent() { return test_support::quiescent({}, std::chrono::milliseconds(50)); }
 
 /// Retries come at once, and captures are followed however small they are.
 inline ReplicatorOptions group_options() {
@@ -210,19 +216,19 @@ class GroupFixtureBase : public testing::Test {
     for (auto& node : nodes_) node->replicator().committed(id);
   }
   bool wait_reached(const segment::VersionId& id) {
-    for (int i = 0; i < 30'000; ++i) {
+    bool failed = false;
+    const bool over = eventually(id.text() + " reaches its level at all nodes", [&] {
       bool all = true;
       for (auto& node : nodes_) {
         const auto state = node->replicator().state(id);
         if (state.failed) ADD_FAILURE() << state.failed->text();
-        if (state.failed) return false;
+        failed = failed || state.failed;
         // The catalog says so before the replicator has heard of it: until then it does not act on it.
         all = all && state.reached && !state.under_way;
       }
-      if (all) return true;
-      os::sleep_ns(1'000'000);
-    }
-    return false;
+      return all || failed;
+    });
+    return over && !failed;
   }
   std::optional<segment::ChunkEntry> block(const segment::VersionId& id, redundancy::Block block) {
     const auto guard = nodes_[block.position]->lock();

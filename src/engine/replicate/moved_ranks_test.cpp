@@ -61,12 +61,13 @@ TEST_F(MovedRanks, AreKeptUntilTheStoreHasThemThoughTheNodeTheyAreOnHasNothingTo
   nodes_[1]->replicator().stored(first_);
   store(2, first_);
   store(0, first_);
-  os::sleep_ns(50'000'000);  // long enough for all to be told
+  ASSERT_TRUE(quiescent()) << "all are told then";
   for (unsigned p = 0; p < 3; ++p) EXPECT_TRUE(needed(p)) << p;
   EXPECT_FALSE(nodes_[1]->replicator().state(first_).stored);
   EXPECT_TRUE(nodes_[0]->replicator().state(first_).stored);
   for (auto& node : nodes_) node->replicator().whole_at_store(first_);
-  for (unsigned p = 0; p < 3; ++p) EXPECT_TRUE(await([&] { return !needed(p); })) << p;
+  for (unsigned p = 0; p < 3; ++p)
+    EXPECT_TRUE(eventually("nobody needs what the node keeps", [&] { return !needed(p); })) << p;
 }
 
 TEST_F(MovedRanks, OfWhatIsProtectedTheStoreIsAskedWhenRoomIsWanted) {
@@ -86,14 +87,15 @@ TEST_F(MovedRanks, GiveWayBeforeTheyAreProtectedBecauseTheyAreWhereTheyCameFrom)
   move_rank_1();
   stop_keeps(0, 1);
   protect(first_);
-  ASSERT_TRUE(await([&] { return recorded(1, first_); }));
+  ASSERT_TRUE(eventually("node 1 records the version", [&] { return recorded(1, first_); }));
   nodes_[1]->replicator().whole_at_store(first_);
   EXPECT_TRUE(recorded(1, first_)) << "only what is reached can be let go of in that way";
   nodes_[1]->replicator().release_room();
   const auto why = nodes_[1]->replicator().state(first_).failed;
   ASSERT_TRUE(why);
   EXPECT_NE(why->text().find("other nodes bring it to the store"), std::string::npos) << why->text();
-  EXPECT_TRUE(await([&] { return !recorded(1, first_); })) << "its record may have been on the way";
+  EXPECT_TRUE(eventually("node 1 drops its record", [&] { return !recorded(1, first_); }))
+      << "its record may have been on the way";
 }
 
 TEST_F(MovedRanks, AreGivenUpWhereThereIsNoRoomForWhatIsKept) {
@@ -102,7 +104,7 @@ TEST_F(MovedRanks, AreGivenUpWhereThereIsNoRoomForWhatIsKept) {
   for (int chunk = 0; chunk < 2; ++chunk) nodes_[1]->write(second_, random_);  // half of its room
   move_rank_1();
   protect(first_);
-  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_TRUE(eventually("the version fails at node 1", [&] { return failed(1, first_); }));
 }
 
 }  // namespace

@@ -24,12 +24,12 @@ TEST_F(FailingGroup, WhoWasBeingToldSomethingWhenItFailedHearsThatItFailed) {
   commit(first_);
   store(0, first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  ASSERT_TRUE(eventually("somebody stands at the gate", [&] { return gate_.waiting() == 1; }));
   nodes_[0]->replicator().release_room();
-  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+  EXPECT_TRUE(eventually("the version fails at node 2", [&] { return failed(2, first_); }));
   EXPECT_FALSE(failed(1, first_)) << "it is still being told something else";
   gate_.open();
-  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_TRUE(eventually("the version fails at node 1", [&] { return failed(1, first_); }));
 }
 
 TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
@@ -42,13 +42,13 @@ TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
   commit(first_);
   store(0, first_);
   nodes_[0]->replicator().committed(first_);
-  ASSERT_TRUE(await([&] { return noticed_ > 0; }));
+  ASSERT_TRUE(eventually("the message is sent", [&] { return noticed_ > 0; }));
   nodes_[1]->replicator().committed(first_);
   nodes_[0]->replicator().release_room();
-  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_TRUE(eventually("the version fails at node 1", [&] { return failed(1, first_); }));
   EXPECT_FALSE(failed(2, first_)) << "it does not wait for anybody yet";
   nodes_[2]->replicator().committed(first_);  // when node 0 has failed already
-  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+  EXPECT_TRUE(eventually("the version fails at node 2", [&] { return failed(2, first_); }));
 }
 
 TEST_F(FailingGroup, AWithdrawalThatGetsLostIsSentAgain) {
@@ -56,14 +56,16 @@ TEST_F(FailingGroup, AWithdrawalThatGetsLostIsSentAgain) {
   commit(first_);
   store(0, first_);
   for (unsigned p : {0U, 2U}) nodes_[p]->replicator().committed(first_);
-  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(0, 2); }));
+  ASSERT_TRUE(eventually("node 0 has announced its part to both others",
+                         [&] { return has_announced(0, 1) && has_announced(0, 2); }));
   script([this](unsigned, unsigned to, const GroupMessage& message) -> base::Status {
     const bool lose = to == 1 && std::holds_alternative<Withdraw>(message.body) && ++noticed_ <= 3;
     return lose ? lost() : base::Status();
   });
   nodes_[0]->replicator().release_room();
-  EXPECT_TRUE(await([&] { return failed(1, first_); }));
-  EXPECT_TRUE(await([&] { return withdrawals(0, 1) == 1 && withdrawals(0, 2) == 1; }));
+  EXPECT_TRUE(eventually("the version fails at node 1", [&] { return failed(1, first_); }));
+  EXPECT_TRUE(eventually("both others hear that node 0 gives it up",
+                         [&] { return withdrawals(0, 1) == 1 && withdrawals(0, 2) == 1; }));
   EXPECT_EQ(noticed_, 4);
 }
 
@@ -86,8 +88,10 @@ TEST_F(FailingGroup, OfWhatFailedNothingIsKeptButWhatAnEarlierLaunchRecorded) {
   join(8);
   stop_keeps(2, 0);
   protect(first_);
-  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_, 8); }));
-  ASSERT_TRUE(await([&] { return nodes_[1]->replicator().state(first_).reached; }));
+  for (unsigned p = 0; p < 3; ++p)
+    ASSERT_TRUE(eventually("each node records the version", [&] { return recorded(p, first_, 8); }));
+  ASSERT_TRUE(eventually("the version reaches its level at node 1",
+                         [&] { return nodes_[1]->replicator().state(first_).reached; }));
   for (auto& node : nodes_) EXPECT_EQ(node->used(), 4U);
   const GroupMessage withdrawal{{first_, 8}, 0, Withdraw{"the disk is full"}};
   for (unsigned p : {1U, 2U}) ASSERT_TRUE(nodes_[p]->replicator().receive(encode(withdrawal)));
@@ -104,17 +108,19 @@ TEST_F(FailingGroup, WhoHearsItFailsAndDoesNotSayItAgain) {
   commit(first_);
   store(0, first_);
   for (unsigned p : {0U, 2U}) nodes_[p]->replicator().committed(first_);
-  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(2, 1); }));
-  os::sleep_ns(50'000'000);  // then nobody has anything to do any more, and has to be woken
+  ASSERT_TRUE(eventually("nodes 0 and 2 have announced their parts to node 1",
+                         [&] { return has_announced(0, 1) && has_announced(2, 1); }));
+  ASSERT_TRUE(quiescent()) << "they have to be woken then";
   nodes_[0]->replicator().release_room();
-  ASSERT_TRUE(await([&] { return withdrawals(0, 1) == 1 && withdrawals(0, 2) == 1; }));
+  ASSERT_TRUE(eventually("both others hear that node 0 gives it up",
+                         [&] { return withdrawals(0, 1) == 1 && withdrawals(0, 2) == 1; }));
   for (unsigned p : {1U, 2U}) {
     const auto why = nodes_[p]->replicator().state(first_).failed;
     ASSERT_TRUE(why) << p;
     EXPECT_THAT(why->text(), testing::HasSubstr("position 0 of the group gives it up"));
     EXPECT_THAT(nodes_[p]->reports().take().value_or(""), testing::HasSubstr("it does not reach level node"));
   }
-  os::sleep_ns(50'000'000);  // long enough for those that would say it
+  ASSERT_TRUE(quiescent()) << "who would say it has said it then";
   for (unsigned from : {1U, 2U})
     for (unsigned to = 0; to < 3; ++to) EXPECT_EQ(withdrawals(from, to), 0U) << from << " to " << to;
   EXPECT_EQ(withdrawals(0, 1) + withdrawals(0, 2), 2U);
@@ -129,7 +135,8 @@ TEST_F(FailingGroup, GivesWayOnlyWithWhatTheStoreHasAndWhatIsNotReached) {
   stop_keeps(2, 0);
   commit(second_);
   protect(second_);
-  ASSERT_TRUE(await([&] { return recorded(0, second_) && nodes_[1]->replicator().state(second_).reached; }));
+  ASSERT_TRUE(eventually("node 0 records the second version, which reaches its level at node 1",
+                         [&] { return recorded(0, second_) && nodes_[1]->replicator().state(second_).reached; }));
   nodes_[0]->replicator().release_room();
   EXPECT_FALSE(failed(0, second_)) << "only this node has it";
   EXPECT_TRUE(recorded(0, second_));
@@ -149,8 +156,9 @@ TEST_F(FailingGroup, WhatANewerVersionReplacesBeforeItIsProtectedHasNotFailed) {
   make({"xor", 3, 1, 0}, 1);
   commit(first_);
   nodes_[0]->replicator().committed(first_);
-  ASSERT_TRUE(await([&] { return nodes_[0]->replicator().under_way() == 1; }));
-  ASSERT_TRUE(await([&] { return has_announced(0, 1); }));
+  ASSERT_TRUE(
+      eventually("one version is under way at node 0", [&] { return nodes_[0]->replicator().under_way() == 1; }));
+  ASSERT_TRUE(eventually("node 0 has announced its part to node 1", [&] { return has_announced(0, 1); }));
   nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1, {});
   EXPECT_EQ(counters(0).replications_superseded, 1U);
   EXPECT_EQ(counters(0).replications_failed, 0U);

@@ -87,7 +87,7 @@ TEST_F(UnhurriedGroup, OneMessageAfterTheOtherAndNoThreadWaits) {
   commit();
   const Message announce = next();
   ASSERT_TRUE(announce.told);
-  os::sleep_ns(5'000'000);
+  ASSERT_TRUE(quiescent());
   EXPECT_FALSE(any()) << "before it is known that the first has arrived";
   EXPECT_EQ(nodes_[0]->replicator().under_way(), 1U);
   deliver(announce);

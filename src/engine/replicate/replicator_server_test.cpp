@@ -81,10 +81,10 @@ TEST_F(ServedGroup, WhatFailedAfterItWasOrderedIsDropped) {
   commit(first_);
   store(0, first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return noticed_ > 0; }));
+  ASSERT_TRUE(eventually("the message is sent", [&] { return noticed_ > 0; }));
   EXPECT_TRUE(server_->has(mine_));
   nodes_[0]->replicator().release_room();
-  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+  EXPECT_TRUE(eventually("the server drops the parities", [&] { return !server_->has(mine_); }));
 }
 
 TEST_F(ServedGroup, WhatFailsWhileItIsOrderedIsDroppedWhenTheServerHasAnswered) {
@@ -96,12 +96,13 @@ TEST_F(ServedGroup, WhatFailsWhileItIsOrderedIsDroppedWhenTheServerHasAnswered) 
   commit(first_);
   store(0, first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  ASSERT_TRUE(eventually("somebody stands at the gate", [&] { return gate_.waiting() == 1; }));
   nodes_[0]->replicator().release_room();
-  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_TRUE(eventually("the version fails at node 1", [&] { return failed(1, first_); }));
   EXPECT_FALSE(server_->has_answered());
   gate_.open();
-  EXPECT_TRUE(await([&] { return server_->has_answered() && !server_->has(mine_); }));
+  EXPECT_TRUE(eventually("the server has answered, and drops the parities",
+                         [&] { return server_->has_answered() && !server_->has(mine_); }));
 }
 
 // Each node has one thread for all the rest.
@@ -117,13 +118,14 @@ TEST_F(ServedGroup, AServerThatDoesNotAnswerKeepsNoOtherVersionWaiting) {
   });
   commit(first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  ASSERT_TRUE(eventually("somebody stands at the gate", [&] { return gate_.waiting() == 1; }));
   commit(second_);
   protect(second_);
-  EXPECT_TRUE(await([&] { return noticed_ >= 2; })) << "node 0 tells the others nothing";
+  EXPECT_TRUE(eventually("node 0 tells the others of the second version", [&] { return noticed_ >= 2; }))
+      << "node 0 tells the others nothing";
   EXPECT_FALSE(server_->has_answered());
   gate_.open();
-  EXPECT_TRUE(await([&] { return server_->has({{second_, 7}, 3}); }));
+  EXPECT_TRUE(eventually("the second version's parities are ordered", [&] { return server_->has({{second_, 7}, 3}); }));
 }
 
 TEST_F(ServedGroup, WhatFailsBetweenTwoOrdersIsDropped) {
@@ -132,10 +134,10 @@ TEST_F(ServedGroup, WhatFailsBetweenTwoOrdersIsDropped) {
   commit(first_);
   store(0, first_);
   protect(first_);
-  ASSERT_TRUE(await([&] { return server_->has(mine_); }));
+  ASSERT_TRUE(eventually("the parities are ordered", [&] { return server_->has(mine_); }));
   nodes_[0]->replicator().release_room();
-  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
-  os::sleep_ns(20'000'000);
+  EXPECT_TRUE(eventually("the server drops the parities", [&] { return !server_->has(mine_); }));
+  ASSERT_TRUE(quiescent());
   EXPECT_FALSE(server_->has(mine_)) << "it is not ordered again";
 }
 
@@ -143,11 +145,12 @@ TEST_F(ServedGroup, WhatIsToBeDroppedGoesBeforeTheNextOrder) {
   server_->before_drop = [this] { gate_.wait(); };
   make({"parity-server", 3, 1, 0}, 1);
   nodes_[0]->replicator().gone({"app", 9, {9, 9}});
-  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  ASSERT_TRUE(eventually("somebody stands at the gate", [&] { return gate_.waiting() == 1; }));
   commit(first_);
   protect(first_);
-  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_); }));
-  os::sleep_ns(50'000'000);  // long enough for an order that does not wait
+  for (unsigned p = 0; p < 3; ++p)
+    ASSERT_TRUE(eventually("each node records the version", [&] { return recorded(p, first_); }));
+  ASSERT_TRUE(quiescent()) << "an order that does not wait has come then";
   EXPECT_FALSE(server_->has_answered());
   gate_.open();
   EXPECT_TRUE(wait_reached(first_));
@@ -163,7 +166,7 @@ TEST_F(ServedGroup, WhatTheStoreHasIsDroppedAndNothingOfOtherGroups) {
   ASSERT_TRUE(wait_reached(first_));
   EXPECT_TRUE(server_->has(mine_));
   for (unsigned p = 0; p < 3; ++p) store(p, first_);
-  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+  EXPECT_TRUE(eventually("the server drops the parities", [&] { return !server_->has(mine_); }));
   EXPECT_TRUE(server_->has(other)) << "its members may not have stored theirs";
   EXPECT_TRUE(server_->has(earlier));
 }

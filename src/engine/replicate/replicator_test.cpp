@@ -107,8 +107,7 @@ TEST_P(OneGroup, ABlockThatRottedBeforeItWasEncodedIsNeverEncoded) {
   nodes_[2]->checkpoint(first_, {1}, 2, 3, random);
   nodes_[2]->replicator().committed(first_);
   nodes_[1]->replicator().committed(first_);
-  for (int i = 0; i < 30'000 && !nodes_[2]->replicator().state(first_).failed; ++i) os::sleep_ns(1'000'000);
-  ASSERT_TRUE(nodes_[2]->replicator().state(first_).failed);
+  ASSERT_TRUE(eventually("node 2 gives it up", [&] { return nodes_[2]->replicator().state(first_).failed; }));
   EXPECT_EQ(nodes_[2]->replicator().state(first_).failed->code, PERDURE_CORRUPT);
   EXPECT_FALSE(nodes_[2]->replicator().state(first_).reached);
   EXPECT_THAT(nodes_[2]->reports().take().value_or(""), testing::HasSubstr("does not match its hash"));
@@ -124,8 +123,8 @@ TEST_P(OneGroup, WithoutRoomForRedundancyItIsTriedAgainUntilThereIsSome) {
     taken = *nodes_[1]->core().room.take_for_redundancy(second_, kChunk);
   }
   for (auto& node : nodes_) node->replicator().committed(first_);
-  for (unsigned p : {0U, 2U})  // they have done their part; node 1 cannot
-    for (int i = 0; i < 30'000 && nodes_[p]->used() < 3; ++i) os::sleep_ns(1'000'000);
+  for (unsigned p : {0U, 2U})  // node 1 cannot
+    ASSERT_TRUE(eventually("the node has done its part", [&] { return nodes_[p]->used() >= 3; })) << p;
   for (auto& node : nodes_) EXPECT_FALSE(node->replicator().state(first_).reached);
   {
     const auto guard = nodes_[1]->lock();
@@ -172,11 +171,9 @@ class CapturedGroup : public ProtectedGroup {
   }
   /// Until all nodes have so many at once. One that is being made counts; it may fail, and be made again.
   void wait_used(std::uint64_t slots) {
-    for (int i = 0; i < 30'000; ++i) {
-      if (std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) { return node->used() == slots; })) return;
-      os::sleep_ns(1'000'000);
-    }
-    FAIL() << "the nodes never had " << slots << " slots in use";
+    ASSERT_TRUE(eventually("each node has " + std::to_string(slots) + " slots in use", [&] {
+      return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) { return node->used() == slots; });
+    }));
   }
 };
 INSTANTIATE_TEST_SUITE_P(Schemes, CapturedGroup,
@@ -247,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, LateGroup, testing::Values(GroupCase{"partner"
 TEST_P(LateGroup, NothingIsSentBeforeTheCommit) {
   make(GetParam(), 1);
   capture(first_, 4);
-  os::sleep_ns(100'000'000);  // long enough for those that would begin
+  ASSERT_TRUE(quiescent()) << "who would begin has begun then";
   wait_used(4);
   for (auto& node : nodes_) {
     node->commit(first_, 3);
@@ -265,8 +262,7 @@ TEST_P(OneGroup, WhatIsAskedForAgainWhenItIsReachedKeepsNoRoom) {
   const auto ask = [&] {
     for (auto& node : nodes_) node->replicator().committed(first_);
     for (auto& node : nodes_)
-      for (int i = 0; i < 30'000 && node->replicator().under_way() > 0; ++i) os::sleep_ns(1'000'000);
-    for (auto& node : nodes_) ASSERT_EQ(node->replicator().under_way(), 0U);
+      ASSERT_TRUE(eventually("nothing is under way", [&] { return node->replicator().under_way() == 0; }));
   };
   ask();
   ASSERT_TRUE(wait_reached(first_));
@@ -282,8 +278,7 @@ TEST_P(OneGroup, WhatIsAskedForAgainWhenItIsReachedKeepsNoRoom) {
     return node.core().held.evictable(*node.core().find(first_));
   };
   for (auto& node : nodes_) {
-    for (int i = 0; i < 30'000 && !may_go(*node); ++i) os::sleep_ns(1'000'000);
-    ASSERT_TRUE(may_go(*node));
+    ASSERT_TRUE(eventually("what the store has may be given up", [&] { return may_go(*node); }));
   }
   ask();
   for (auto& node : nodes_) EXPECT_TRUE(may_go(*node));

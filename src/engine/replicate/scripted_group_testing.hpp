@@ -64,13 +64,6 @@ class ScriptedGroup : public GroupFixtureBase {
     });
   }
   static base::Status lost() { return base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true); }
-  static bool await(const std::function<bool()>& done) {
-    for (int i = 0; i < 30'000; ++i) {
-      if (done()) return true;
-      os::sleep_ns(1'000'000);
-    }
-    return false;
-  }
   bool failed(unsigned position, const segment::VersionId& id) {
     return nodes_[position]->replicator().state(id).failed.has_value();
   }

@@ -13,13 +13,11 @@ class StoredParts : public ScriptedGroup {
   }
   /// Waits for all to be through with it.
   bool nobody_needs_anything() {
-    for (int i = 0; i < 30'000; ++i) {
+    return eventually("nobody needs what the others keep", [&] {
       bool any = false;
       for (unsigned p = 0; p < nodes_.size(); ++p) any = any || needed(p);
-      if (!any) return true;
-      os::sleep_ns(1'000'000);
-    }
-    return false;
+      return !any;
+    });
   }
 };
 

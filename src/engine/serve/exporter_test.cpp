@@ -8,6 +8,7 @@
 #include "engine/ledger/capture_testing.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/family_codec.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -183,7 +184,7 @@ TEST_F(MetricsRequest, CountsWaitsForSlotsWhenTheyAreOver) {
   ASSERT_TRUE(holder.call(ipc::Grant{one, kChunk, 0, {}, {}}));
   const auto waits = waiter.post(ipc::Grant{two, kChunk, 0, {}, {}});
   ASSERT_TRUE(waits);
-  while (ask(asker)["slot_requests_waiting"] < 1) std::this_thread::yield();
+  ASSERT_TRUE(test_support::eventually("the request waits", [&] { return ask(asker)["slot_requests_waiting"] >= 1; }));
   auto values = ask(asker);
   EXPECT_EQ(values["clients"], 3);
   EXPECT_EQ(values["slot_wait_seconds"], 0) << "it has not ended";

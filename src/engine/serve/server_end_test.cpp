@@ -6,6 +6,7 @@
 #include "engine/upkeep/janitor.hpp"
 #include "ipc/channel.hpp"
 #include "os/socket.hpp"
+#include "support/quiescent.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -21,20 +22,24 @@ class ServerEnd : public FlusherFixture {
         *ledger, *made, reports, FlusherOptions{},
         [this](const segment::VersionId&, bool) {
           ++told;
-          while (held) os::sleep_ns(kMillisecond);
+          held.wait(true);
         },
         [this] {
           if (auto* listening = server.load()) listening->wake();
         });
   }
   void TearDown() override {
-    held = false;
+    let_go();
     owned->close();
     flusher->stop();
     server = nullptr;
     FlusherFixture::TearDown();
   }
   std::string socket() const { return directory / "socket"; }
+  void let_go() {
+    held = false;
+    held.notify_all();
+  }
   /// A version is stored, and whoever is told of it does not get on; only then is there a server, which is never idle.
   void store_and_hold() {
     held = true;
@@ -43,8 +48,8 @@ class ServerEnd : public FlusherFixture {
       ASSERT_TRUE(checkpoint(1));
     }
     flusher->notify();
-    ASSERT_TRUE(await([&] { return told == 1; }));
-    ASSERT_TRUE(await([&] { return core->find(id(1))->all_stored(); }));
+    ASSERT_TRUE(await("somebody is told of the version", [&] { return told == 1; }));
+    ASSERT_TRUE(await("the version is stored", [&] { return core->find(id(1))->all_stored(); }));
     ServerOptions options;
     options.idle_exit_ns = kMillisecond;
     owned = std::make_unique<Server>(*ledger, *flusher, *janitor, *pipeline, reports, os::listen_at(socket()).value(),
@@ -65,9 +70,9 @@ TEST_F(ServerEnd, ADrainIsNotAnsweredBefore) {
   ASSERT_TRUE(channel.call(ipc::Hello{}));
   std::atomic<bool> answered = false;
   std::thread waiter([&] { answered = channel.call(ipc::Drain{0}).has_value(); });
-  os::sleep_ns(100 * kMillisecond);  // a wrong answer would be here by now
+  ASSERT_TRUE(test_support::quiescent());  // a wrong answer is here then
   EXPECT_FALSE(answered);
-  held = false;
+  let_go();
   waiter.join();
   EXPECT_TRUE(answered);
 }
@@ -79,10 +84,13 @@ TEST_F(ServerEnd, NeitherDoesAnIdleOneEndBefore) {
     owned->wait_until_over();
     over = true;
   });
-  os::sleep_ns(100 * kMillisecond);  // a hundred times as long as it may be idle
+  os::shift_monotonic_clock(kHour);  // much longer than it may be idle
+  owned->wake();
+  ASSERT_TRUE(test_support::quiescent());
   EXPECT_FALSE(over);
-  held = false;
+  let_go();
   waiter.join();
+  os::shift_monotonic_clock(-static_cast<std::int64_t>(kHour));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/write_segment.hpp"
@@ -33,8 +34,7 @@ class JanitorTest : public ::testing::Test {
     return std::make_unique<Janitor>(*made, reports, policy, [] {});
   }
   static bool settle(Janitor& janitor) {
-    for (int i = 0; i < 20000 && !janitor.settled(); ++i) os::sleep_ns(1'000'000);
-    return janitor.settled();
+    return test_support::eventually("nothing is left for the janitor", [&] { return janitor.settled(); });
   }
   std::vector<std::uint64_t> versions(const std::string& name = "app") {
     std::vector<std::uint64_t> found;
@@ -88,7 +88,7 @@ TEST_F(JanitorTest, WaitsForTheOtherNodesPartOfTheNewestVersion) {
   auto janitor = start({1, 0});
   janitor->enforce_retention("app");
   janitor->activate();
-  for (int i = 0; i < 20000 && !janitor->idle(); ++i) os::sleep_ns(1'000'000);
+  ASSERT_TRUE(test_support::eventually("the janitor is idle", [&] { return janitor->idle(); }));
   EXPECT_EQ(versions(), (Versions{1, 2}));
   EXPECT_FALSE(janitor->settled());
   write(2);
@@ -104,7 +104,7 @@ TEST_F(JanitorTest, WaitsForTheOtherNodesPartOfAnOlderVersionThatIsKept) {
   auto janitor = start({2, 0});
   janitor->enforce_retention("app");
   janitor->activate();
-  for (int i = 0; i < 20000 && !janitor->idle(); ++i) os::sleep_ns(1'000'000);
+  ASSERT_TRUE(test_support::eventually("the janitor is idle", [&] { return janitor->idle(); }));
   EXPECT_EQ(versions(), (Versions{1, 2, 3}));
   EXPECT_TRUE(settle(*janitor)) << "its writer may have died: nobody looks for it for long";
   write(2);
@@ -168,11 +168,10 @@ TEST_F(JanitorTest, GivesNothingUpForAVersionThatCannotBeMadeLasting) {
     janitor->enforce_retention("app");
     janitor->activate();
     std::optional<std::string> told;
-    for (int i = 0; i < 20000 && !told; ++i) {
-      os::sleep_ns(1'000'000);
+    ASSERT_TRUE(test_support::eventually("the janitor reports something", [&] {
       told = reports.take();
-    }
-    ASSERT_TRUE(told);
+      return told.has_value();
+    }));
     EXPECT_NE(told->find("retention of app failed"), std::string::npos) << *told;
     EXPECT_EQ(versions(), (Versions{1, 2}));
   }

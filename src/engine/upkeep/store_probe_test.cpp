@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/write_segment.hpp"
 
@@ -39,11 +40,10 @@ class Look : public ::testing::Test {
   }
   /// Until `version` was seen.
   bool wait_for(const segment::VersionId& version) {
-    for (int i = 0; i < 20'000; ++i, os::sleep_ns(1'000'000)) {
+    return test_support::eventually(version.text() + " is seen", [&] {
       const auto now = seen();
-      if (std::find(now.begin(), now.end(), version.text()) != now.end()) return true;
-    }
-    return false;
+      return std::find(now.begin(), now.end(), version.text()) != now.end();
+    });
   }
 
   test_support::TemporaryDirectory directory_;

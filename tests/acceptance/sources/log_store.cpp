@@ -64,7 +64,7 @@ class LogDirectory {
       const auto locked = log->try_lock();
       if (locked) return log;
       if (locked.error().code != PERDURE_BUSY) return base::fail(locked.error());
-      os::sleep_ns(200'000);
+      os::sleep_ns(200'000);  // wait: another process has the log for a moment
     }
   }
   static Status append(const os::File& log, const std::string& line) {

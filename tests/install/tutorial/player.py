@@ -97,4 +97,4 @@ class Player:
         while not os.path.exists(path):
             if time.monotonic() > deadline:
                 raise Wrong(f"{self.page}:{line}: `{command}` did not make {path}")
-            time.sleep(0.02)
+            time.sleep(0.02)  # wait: until PATIENCE_S is over, with a text

@@ -57,7 +57,7 @@ def end_all(directories):
                     os.kill(pid, sign)
                 except ProcessLookupError:
                     pass
-            time.sleep(0.02)
+            time.sleep(0.02)  # wait: until the patience with this signal is over
     for directory in directories:
         shutil.rmtree(directory, ignore_errors=True)
 

@@ -78,7 +78,7 @@ def _available(terminal):
     try:
         return os.read(terminal, 65536)
     except OSError:
-        time.sleep(0.05)
+        time.sleep(0.05)  # wait: as long as select() waits where it can
         return b""
 
 

@@ -130,7 +130,7 @@ void work(Worker& worker, int task_mode, unsigned long task_nodes) {
   sched_getaffinity(0, sizeof worker.mask, &worker.mask);
   worker.policy = policy_at(nullptr);
   ++ready;
-  while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // wait: it is captured meanwhile
   cpu_set_t now;
   sched_getaffinity(0, sizeof now, &now);
   worker.mask_kept = CPU_EQUAL(&now, &worker.mask);
@@ -249,7 +249,7 @@ int main(int count, char** arguments) {
     const int mode = t % 4 == 1 ? MPOL_INTERLEAVE : t % 4 == 2 ? MPOL_PREFERRED : 0;
     threads.emplace_back(work, std::ref(workers[t]), mode, mode == MPOL_PREFERRED ? 1UL << last : all);
   }
-  while (ready < workers.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (ready < workers.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // wait: a program's own
   const unsigned long preferred = 1UL << other;
   syscall(SYS_set_mempolicy, MPOL_PREFERRED, &preferred, kMost);
   const Policy own = policy_at(nullptr);
@@ -260,7 +260,7 @@ int main(int count, char** arguments) {
   std::fflush(stdout);
   std::string path;
   while (!std::getline(std::ifstream(arguments[1]) >> std::ws, path))
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // wait: it is captured meanwhile
   go = true;
   for (auto& thread : threads) thread.join();
   std::FILE* out = std::fopen(path.c_str(), "w");
