@@ -96,13 +96,13 @@ std::string in_other_mode(std::string_view name) {
   return std::string(parts->before) + std::string(parts->other_mode()) + std::string(parts->after);
 }
 
-std::vector<std::string> cases_left_out(const std::vector<std::string>& names) {
+std::vector<std::string> cases_left_out(const std::vector<std::string>& names, bool embedded_only) {
   const std::set<std::string> all(names.begin(), names.end());
   std::vector<std::string> out;
   for (const std::string& name : names) {
     const auto parts = parsed(name);
     if (!parts || runs_in_both(parts->suite_and_case()) || !all.contains(in_other_mode(name))) continue;
-    if (parts->mode != drawn_mode(*parts)) out.push_back(name);
+    if (parts->mode != (embedded_only ? kEmbedded : drawn_mode(*parts))) out.push_back(name);
   }
   return out;
 }

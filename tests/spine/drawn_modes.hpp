@@ -1,10 +1,13 @@
 #pragma once
 // Embedded engines and daemons run the same code. A case that asserts the same of both therefore runs in one of the
-// modes, which its name draws; a campaign runs both. What runs in both every time is listed in drawn_modes.cpp.
+// modes, which its name draws, and beside a sanitizer with an embedded engine; a campaign runs both. What runs in both
+// every time is listed in drawn_modes.cpp.
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/sanitized.hpp"
 
 namespace perdure::test_support {
 
@@ -20,8 +23,9 @@ std::span<const RunsInBothModes> those_in_both_modes();
 std::string in_other_mode(std::string_view name);
 
 /// Those of these cases that do not run: the one that was not drawn of each two that differ in the mode alone. Two
-/// that copy on write run in the other mode than the two that copy in the call.
-std::vector<std::string> cases_left_out(const std::vector<std::string>& names);
+/// that copy on write run in the other mode than the two that copy in the call. `embedded_only`: perdured's is the one
+/// that does not run, for a sanitizer sees all of an embedded engine in one process.
+std::vector<std::string> cases_left_out(const std::vector<std::string>& names, bool embedded_only = kSanitized);
 
 /// The full names of all cases of this program. The program is to have called InitGoogleTest.
 std::vector<std::string> all_cases_of_this_program();

@@ -24,6 +24,8 @@ std::vector<std::string> cases_in_both(int count, const std::string& end = "") {
   return names;
 }
 
+std::vector<std::string> drawn_out(const std::vector<std::string>& names) { return cases_left_out(names, false); }
+
 std::size_t embedded_among(const std::vector<std::string>& names) {
   return static_cast<std::size_t>(
       std::ranges::count_if(names, [](const auto& name) { return name.find("/embedded") != std::string::npos; }));
@@ -50,26 +52,26 @@ std::set<std::string> listed(const std::string& campaign) {
 
 TEST(DrawnModes, LeaveOutOneOfEachTwoCasesThatDifferInTheModeAlone) {
   const auto names = cases_in_both(400);
-  const auto out = cases_left_out(names);
+  const auto out = drawn_out(names);
   EXPECT_EQ(out.size(), 400U);
   for (const auto& name : out) EXPECT_EQ(std::ranges::count(out, in_other_mode(name)), 0) << name;
 }
 
 TEST(DrawnModes, AreAboutAsOftenTheOneAsTheOther) {
-  const std::size_t embedded = embedded_among(cases_left_out(cases_in_both(400)));
+  const std::size_t embedded = embedded_among(drawn_out(cases_in_both(400)));
   EXPECT_GT(embedded, 160U);
   EXPECT_LT(embedded, 240U);
 }
 
 TEST(DrawnModes, AreTheSameWithEveryCompilerAndWhateverOtherCasesThereAre) {
-  EXPECT_EQ(cases_left_out(cases_in_both(4)),
+  EXPECT_EQ(drawn_out(cases_in_both(4)),
             (std::vector<std::string>{"Modes/Sample.Case0/embedded", "Modes/Sample.Case1/daemon",
                                       "Modes/Sample.Case2/daemon", "Modes/Sample.Case3/daemon"}));
 }
 
 TEST(DrawnModes, OfACaseThatCopiesOnWriteAreTheOtherOnes) {
-  const auto in_the_call = cases_left_out(cases_in_both(20, "_Header"));
-  const auto on_write = cases_left_out(cases_in_both(20, "_on_write_Header"));
+  const auto in_the_call = drawn_out(cases_in_both(20, "_Header"));
+  const auto on_write = drawn_out(cases_in_both(20, "_on_write_Header"));
   ASSERT_EQ(in_the_call.size(), on_write.size());
   for (std::size_t i = 0; i < in_the_call.size(); ++i)
     EXPECT_NE(in_the_call[i].find("/embedded") == std::string::npos, on_write[i].find("/embedded") == std::string::npos)
@@ -87,8 +89,13 @@ TEST(DrawnModes, LeaveAloneWhatHasOneModeOrNoneOrIsListed) {
                                           "Modes/Leaks.AThousandCheckpointsLeaveNothing/daemon",
                                           "Modes/WrongUse.CallsAfterCloseGiveAnError/embedded",
                                           "Modes/WrongUse.CallsAfterCloseGiveAnError/daemon"};
-  EXPECT_EQ(cases_left_out(names), std::vector<std::string>());
-  EXPECT_EQ(cases_left_out({"Modes/WrongUse.Others/embedded", "Modes/WrongUse.Others/daemon"}).size(), 1U);
+  EXPECT_EQ(drawn_out(names), std::vector<std::string>());
+  EXPECT_EQ(drawn_out({"Modes/WrongUse.Others/embedded", "Modes/WrongUse.Others/daemon"}).size(), 1U);
+}
+
+TEST(DrawnModes, AreEmbeddedBesideASanitizer) {
+  EXPECT_EQ(embedded_among(cases_left_out(cases_in_both(20), true)), 0U);
+  EXPECT_EQ(cases_left_out(cases_in_both(20), true).size(), 20U);
 }
 
 TEST(DrawnModes, AreWhatThisProgramListsAndCampaignsHaveBoth) {
