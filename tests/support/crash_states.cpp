@@ -53,6 +53,11 @@ std::string describe(const OperationLog& log, std::size_t prefix, const Numbers&
 
 std::size_t for_each_crash_state(const OperationLog& log, const std::function<void(const CrashState&)>& visit) {
   std::size_t visited = 0;
+  const auto has = [](const std::vector<CrashState>& states, const CrashState& state) {
+    return std::any_of(states.begin(), states.end(), [&](const CrashState& other) {
+      return other.image == state.image && other.promises == state.promises && (other.all_kept || !state.all_kept);
+    });
+  };
   std::vector<CrashState> seen;  // of this prefix and the one before; states further apart differ
   for (std::size_t prefix = 0; prefix <= log.operations().size(); ++prefix) {
     std::vector<std::string> promises;
@@ -65,16 +70,13 @@ std::size_t for_each_crash_state(const OperationLog& log, const std::function<vo
       DiskModel model(log.start());
       replay(model, log, prefix, lost);
       for (const auto& [fate, name] : kFates) {
-        CrashState state{model.image(fate), promises, describe(log, prefix, lost, name)};
-        auto same = [&](const CrashState& other) { return other.image == state.image && other.promises == promises; };
-        if (std::none_of(states.begin(), states.end(), same)) states.push_back(std::move(state));
+        const bool all_kept = lost.empty() && fate == UnsyncedData::kept;
+        CrashState state{model.image(fate), promises, describe(log, prefix, lost, name), all_kept};
+        if (!has(states, state)) states.push_back(std::move(state));
       }
     }
     for (const CrashState& state : states) {
-      auto same = [&](const CrashState& other) {
-        return other.image == state.image && other.promises == state.promises;
-      };
-      if (std::any_of(seen.begin(), seen.end(), same)) continue;
+      if (has(seen, state)) continue;
       visit(state);
       ++visited;
     }

@@ -121,9 +121,10 @@ void DiskModel::open(const DiskOperation& operation, std::size_t number, bool lo
 }
 
 void DiskModel::change_data(const DiskOperation& operation) {
-  auto found = open_.find(operation.path);
-  if (found == open_.end()) return;
-  Node& node = *found->second;
+  const auto opened = open_.find(operation.path);
+  const NodePointer file = opened == open_.end() ? find(operation.path) : opened->second;  // or open from the beginning
+  if (!file || file->directory) return;
+  Node& node = *file;
   if (operation.call == "pwrite") {
     node.before_last_write = node.content;
     overwrite(node.content, operation.offset, operation.data);

@@ -1,5 +1,6 @@
 #pragma once
 // Records the file operations of this process below one directory, for crash_states.hpp to replay.
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ class OperationLog : public os::Hooks {
 
   /// Notes that something was promised here, e.g. "version 3 committed": it must hold in every state from here on.
   void mark(const std::string& promise);
+  /// Makes another recording of it: for tests that see whether a mistake would be noticed. What is removed or added
+  /// moves no mark.
+  void alter(const std::function<void(std::vector<DiskOperation>&)>& change) { change(operations_); }
 
   struct Mark {
     std::size_t operations;  ///< how many came before

@@ -193,9 +193,23 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
                     "end them or set node.path or job to something else");
 }
 
+namespace {
+
+// What an owner was writing when it was killed (os::write_file_atomically).
+void remove_half_written(const std::string& directory) {
+  const auto entries = os::list_directory(directory);
+  if (!entries) return;
+  for (const os::Entry& entry : *entries)
+    if (!entry.directory && entry.name.find(".tmp-") != std::string::npos)
+      (void)os::remove_file(directory + "/" + entry.name);
+}
+
+}  // namespace
+
 // Once the lock's file is gone a successor may be at work here: by then nothing else is left to remove but the
 // directory, which stays if the successor uses it.
 void remove_directories(const Claim& claim) {
+  remove_half_written(claim.paths.node);
   for (const char* name :
        {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.errors", "/engine.conf"})
     (void)os::remove_file(claim.paths.node + name);
