@@ -6,6 +6,7 @@
 #include "engine/host/crash_states_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
+#include "support/sanitized.hpp"  // by which the plain build runs this file (perdure_at_length)
 
 namespace perdure::engine {
 namespace {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "engine/host/crash_judge_testing.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::engine {
@@ -14,6 +15,10 @@ class EngineCrashStates : public testing::Test {
  protected:
   using Promises = std::vector<std::string>;
 
+  /// Hundreds of engines start in each test, one after the other: dear beside a sanitizer, and nothing new to it.
+  void SetUp() override {
+    if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
+  }
   /// Begins to record. What ranks were told before is durable: "stored 1", for instance.
   void record(const Promises& before = {}) {
     log_ = std::make_unique<test_support::OperationLog>(root_);
