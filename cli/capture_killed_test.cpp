@@ -65,7 +65,7 @@ TEST(KilledCaptures, AtAnyMomentLeaveTheProgramAsItWas) {
   for (int round = 0; round < test_support::unless_sanitized(20, 5); ++round) {
     SCOPED_TRACE(round);
     Perdure perdure(place, {"capture", patient.number()});
-    os::sleep_ns(rng() % whole);
+    os::sleep_ns(rng() % whole);  // wait: killed at a drawn moment
     ::kill(perdure.process(), SIGKILL);
     (void)perdure.wait();
     expect_untouched(patient, before);
@@ -84,7 +84,7 @@ TEST(KilledCaptures, OfAwkwardProgramsAreNotNoticed) {
     process::Program program({PERDURE_AWKWARD, name}, place.file("output"));
     for (int round = 0; round < 3; ++round) {
       Perdure perdure(place, {"capture", std::to_string(program.process())});
-      os::sleep_ns(rng() % 80'000'000);
+      os::sleep_ns(rng() % 80'000'000);  // wait: killed at a drawn moment
       ::kill(perdure.process(), SIGKILL);
       (void)perdure.wait();
     }

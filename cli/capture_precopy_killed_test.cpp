@@ -76,7 +76,7 @@ TEST_P(KilledPreCopy, OfItsGuardLeavesNothingInTheProgram) {
   if (!follows()) GTEST_SKIP() << "this kernel cannot follow what a process writes";
   Perdure perdure(place_, {"capture", patient_.number(), "--pre-copy"},
                   {"PERDURE_TEST_CRASH=" + GetParam(), "PERDURE_TEST_CRASH_STOPS=1"});
-  while (!stands_still(perdure.process())) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(eventually("it stops where it is told to", [&] { return stands_still(perdure.process()); }));
   const pid_t guard = guard_of(perdure.process());
   ASSERT_GT(guard, 0);
   const bool follows_now = GetParam() != "precopy_to_follow" && GetParam() != "precopy_released";

@@ -16,7 +16,8 @@ using testing::HasSubstr;
 class Family {
  public:
   explicit Family(const ProcessPlace& place) : program_({PERDURE_FAMILY, "0", "wait"}, place.file("output")) {
-    while (process::list_tree(process()).size() < kProcesses || !goes_round()) os::sleep_ns(2'000'000);
+    EXPECT_TRUE(eventually("all of it is there, and goes round",
+                           [this] { return process::list_tree(process()).size() >= kProcesses && goes_round(); }));
   }
   static constexpr std::size_t kProcesses = 6;  // two of them have ended
   pid_t process() const { return program_.process(); }
@@ -58,13 +59,7 @@ class CapturedTrees : public testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     for (;;) {
       Perdure resume(place_, words);
-      const auto says = [&](const char* what) { return resume.err().find(what) != std::string::npos; };
-      siginfo_t how{};
-      while (!says("goes on") && how.si_pid == 0) {
-        os::sleep_ns(5'000'000);
-        (void)::waitid(P_PID, static_cast<id_t>(resume.process()), &how, WEXITED | WNOHANG | WNOWAIT);
-      }
-      const bool runs = says("goes on");
+      const bool runs = resume.says("goes on");
       if (runs) meanwhile();
       if (runs) ::kill(resume.process(), SIGUSR1);
       Ran ended = resume.wait();

@@ -12,19 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t kStopLimit_ns = 50'000'000'000;  // only so that a mistake has a message, twice
-
 /// Where a check with these arguments keeps what it writes.
 std::vector<std::string> kept_in(const test_support::TemporaryDirectory& directory) {
   return {"--set", "node.path=" + (directory / "node"), "--set", "tier.file.path=" + (directory / "file")};
-}
-
-bool awaited(const std::function<bool()>& condition) {
-  for (const std::uint64_t begin = os::monotonic_ns(); os::monotonic_ns() - begin < kStopLimit_ns;) {
-    if (condition()) return true;
-    os::sleep_ns(2'000'000);
-  }
-  return false;
 }
 
 /// Somebody presses Ctrl-C when so many programs have ended, and while none runs.
@@ -79,8 +69,9 @@ TEST(StoppedCheckOfProtection, LeavesNothingOfAProgramThatWritesOnAfterTheCheckH
   EXPECT_EQ(checked.wait(), kCannot);
   EXPECT_FALSE(std::filesystem::exists(store)) << "what can be removed at once is";
   std::ofstream(directory / "ended") << "!";
-  ASSERT_TRUE(awaited([&] { return std::filesystem::exists(directory / "late"); }));
-  EXPECT_TRUE(awaited([&] { return !std::filesystem::exists(store); })) << store;
+  ASSERT_TRUE(
+      eventually("the last of the group has written", [&] { return std::filesystem::exists(directory / "late"); }));
+  EXPECT_TRUE(eventually("its store is removed", [&] { return !std::filesystem::exists(store); })) << store;
 }
 
 TEST(StoppedCheckOfProtection, WorksWithClosedStreams) {

@@ -164,7 +164,7 @@ TEST_F(CheckProtection, LeavesNothingBehindWhenItIsKilled) {
   EXPECT_TRUE(std::filesystem::exists(store)) << store;
   checked.signal(SIGKILL);
   checked.wait();
-  while (std::filesystem::exists(store)) os::sleep_ns(2'000'000);
+  EXPECT_TRUE(eventually("the check's store is removed", [&] { return !std::filesystem::exists(store); }));
 }
 
 // perdured lives on for a while after its program; not after the check.
@@ -175,7 +175,7 @@ TEST_F(CheckProtection, LeavesNoEngineBehindWhenItIsStopped) {
   EXPECT_EQ(engines_of(directories), 1);
   checked.signal(SIGTERM);
   EXPECT_EQ(checked.wait(), kCannot);
-  while (engines_of(directories) > 0) os::sleep_ns(2'000'000);
+  EXPECT_TRUE(eventually("the check's engine has ended", [&] { return engines_of(directories) == 0; }));
   expect_clean(checked);
 }
 

@@ -13,6 +13,8 @@
 #include <functional>
 #include <thread>
 
+#include "support/eventually.hpp"
+
 namespace perdure::cli {
 namespace {
 
@@ -159,7 +161,7 @@ TEST_F(HttpServing, StopsBeforeTheNextAnswer) {
   start({}, [this](const std::string& path) {
     if (path == "/hold") {
       holds_ = true;
-      while (!go_on_) os::sleep_ns(1'000'000);
+      EXPECT_TRUE(test_support::eventually("the test lets the answer go", [this] { return go_on_.load(); }));
     } else if (path == "/stop") {
       ++answers_;
       ask_to_stop();
@@ -169,7 +171,7 @@ TEST_F(HttpServing, StopsBeforeTheNextAnswer) {
   const os::Fd first = connect(), second = connect(), third = connect();
   EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 ")) << "all four are accepted";
   say(first, "GET /hold HTTP/1.1\r\n\r\n");
-  while (!holds_) os::sleep_ns(1'000'000);
+  ASSERT_TRUE(test_support::eventually("the first request is being answered", [this] { return holds_.load(); }));
   for (const os::Fd* next : {&second, &third}) say(*next, "GET /stop HTTP/1.1\r\n\r\n");
   go_on_ = true;  // it finds both at once
   EXPECT_EQ(hear(second).empty() + hear(third).empty(), 1);

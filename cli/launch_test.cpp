@@ -22,9 +22,7 @@ class LaunchedPatient {
   void wait_until_it_works() const { wait_for_file(place_.file("ready")); }
   void signal(int number) const { ::kill(perdure_.process(), number); }
   pid_t process() const { return perdure_.process(); }
-  void wait_for_text(const std::string& text) const {
-    while (perdure_.err().find(text) == std::string::npos) os::sleep_ns(2'000'000);
-  }
+  void wait_for_text(const std::string& text) const { EXPECT_TRUE(perdure_.says(text)) << perdure_.err(); }
   Ran wait() { return perdure_.wait(); }
 
  private:
@@ -104,30 +102,22 @@ TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
     meanwhile(perdure);
     return perdure.wait();
   };
-  // False: it has ended without.
-  const auto says = [](const Perdure& perdure, const std::string& text) {
-    siginfo_t how{};
-    while (perdure.err().find(text) == std::string::npos && how.si_pid == 0) {
-      os::sleep_ns(2'000'000);
-      (void)::waitid(P_PID, static_cast<id_t>(perdure.process()), &how, WEXITED | WNOHANG | WNOWAIT);
-    }
-    return perdure.err().find(text) != std::string::npos;
-  };
   // All of the family live: launch takes signals since before it let the first one begin.
   const auto wait_for_all = [](const Perdure& perdure) {
     const auto lives = [](pid_t one) { return name_of_process(one) == "family" && !process::has_process_ended(one); };
-    for (std::ptrdiff_t living = 0; living < 4; os::sleep_ns(2'000'000)) {
+    EXPECT_TRUE(eventually("all four live", [&] {
       const auto all = process::list_tree(perdure.process());
-      living = std::count_if(all.begin(), all.end(), lives);
-    }
+      return std::count_if(all.begin(), all.end(), lives) >= 4;
+    }));
   };
   const Ran alone = launched({}, [&](Perdure& perdure) {
     wait_for_all(perdure);
     // As soon as it has children, of which its image would have nothing.
-    while (perdure.err().find("--tree") == std::string::npos) {
-      os::sleep_ns(50'000'000);
+    EXPECT_TRUE(eventually("it says how a tree is captured", [&] {
       ::kill(perdure.process(), SIGUSR1);
-    }
+      os::sleep_ns(50'000'000);  // wait: signals that come together are one
+      return perdure.err().find("--tree") != std::string::npos;
+    }));
     for (const pid_t one : process::list_tree(perdure.process()))
       if (name_of_process(one) == "family") ::kill(one, SIGKILL);
   });
@@ -136,7 +126,6 @@ TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
   std::filesystem::remove_all(place_.store);
   const Ran ended = launched({"--tree"}, [&](Perdure& perdure) {
     wait_for_all(perdure);
-    os::sleep_ns(20'000'000);
     ::kill(perdure.process(), SIGTERM);
   });
   EXPECT_EQ(ended.status, kGood) << ended.err;
@@ -145,15 +134,24 @@ TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
   Ran again;
   do {  // tests beside this one make processes, too: a number of it is free again soon
     again = launched({"--resume"}, [&](Perdure& perdure) {
-      if (!says(perdure, "family@1 goes on as process ")) return;
+      if (!perdure.says("family@1 goes on as process ")) return;
       ::kill(perdure.process(), SIGUSR1);
-      EXPECT_TRUE(says(perdure, "captured family@2"));
+      EXPECT_TRUE(perdure.says("captured family@2"));
       const std::string said = perdure.err();
       ::kill(std::stoi(said.substr(said.find("goes on as process ") + 19)), SIGUSR1);
     });
   } while (again.err.find("(exists)") != std::string::npos);
   EXPECT_EQ(again.status, kGood) << again.err << "it judges itself";
   EXPECT_THAT(again.err, HasSubstr(" of 4 processes; it stood still")) << "what came back as several is captured so";
+}
+
+/// It is told to end until it does so.
+bool ends_without_a_capture(const Perdure& perdure) {
+  return eventually("it ends without a capture", [&] {
+    if (::kill(perdure.process(), SIGTERM) != 0 || perdure.says_now("without a capture")) return true;
+    os::sleep_ns(1'100'000'000);  // wait: signals that come together within a second are one
+    return false;
+  });
 }
 
 /// `perdure launch` of a shell's command, as a tree.
@@ -175,29 +173,27 @@ TEST_F(Launch, OfATreeOfWhichOneLivesKnowsThatItIsOne) {
       const auto children = process::children_of(root);
       return name_of_process(root) == "sleep" && children.size() == 1 && process::has_process_ended(children[0]);
     };
-    for (bool one_ended = false; !one_ended; os::sleep_ns(2'000'000)) {
+    EXPECT_TRUE(eventually("the child has ended", [&] {
       const auto all = process::children_of(perdure.process());
-      one_ended = std::any_of(all.begin(), all.end(), has_one_ended);
-    }
+      return std::any_of(all.begin(), all.end(), has_one_ended);
+    }));
     ::kill(perdure.process(), SIGTERM);
     const Ran ended = perdure.wait();
     ASSERT_EQ(ended.status, kGood) << ended.err;
   }
   do {  // tests beside this one make processes, too: a number of it is free again soon
     Perdure perdure(place_, launched_tree({"--resume"}, script));
-    siginfo_t how{};
-    bool captured = false;
-    while (!captured && how.si_pid == 0) {
+    EXPECT_TRUE(eventually("it is captured again, or has ended", [&] {
       const std::string said = perdure.err();
-      captured = said.find("captured tree@2") != std::string::npos;
+      const bool captured = said.find("captured tree@2") != std::string::npos;
       if (const auto at = said.find("goes on as process "); at != std::string::npos) {
         EXPECT_FALSE(process::children_of(std::stoi(said.substr(at + 19))).empty()) << "the one that has ended";
         ::kill(perdure.process(), captured ? SIGINT : SIGUSR1);
       }
       if (said.find("cannot be captured") != std::string::npos) ::kill(perdure.process(), SIGINT);
-      os::sleep_ns(20'000'000);
-      (void)::waitid(P_PID, static_cast<id_t>(perdure.process()), &how, WEXITED | WNOHANG | WNOWAIT);
-    }
+      os::sleep_ns(20'000'000);  // wait: signals that come together are one
+      return captured || perdure.has_ended();
+    }));
     again = perdure.wait();
   } while (again.err.find("(exists)") != std::string::npos);
   EXPECT_THAT(again.err, HasSubstr("captured tree@2"));
@@ -208,15 +204,13 @@ TEST_F(Launch, OfATreeThatCannotBeCapturedEndsAllOfIt) {
   Perdure perdure(place_, launched_tree({"--tree", "--set", "flush.give_up_after=0.1"}, script),
                   {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
   wait_for_file(place_.file("ready"));
-  while (::kill(perdure.process(), SIGTERM) == 0 && perdure.err().find("without a capture") == std::string::npos)
-    os::sleep_ns(1'100'000'000);  // what comes together is one
+  EXPECT_TRUE(ends_without_a_capture(perdure));
   const Ran ran = perdure.wait();
   EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
-  for (int tries = 0; tries < 100 && !Orphans::all().empty(); ++tries) {
+  EXPECT_TRUE(eventually("all of it has ended", [] {
     for (const pid_t one : Orphans::all()) (void)::waitpid(one, nullptr, WNOHANG);
-    os::sleep_ns(20'000'000);
-  }
-  EXPECT_EQ(Orphans::all(), std::set<pid_t>());
+    return Orphans::all().empty();
+  }));
   for (const pid_t one : Orphans::all()) ::kill(one, SIGKILL);
 }
 
@@ -248,11 +242,7 @@ TEST_F(Launch, GivesWhatItBringsBackTheAffinityThatIsConfigured) {
     do {
       Perdure perdure(place_, {"launch", "--resume", "--name", "patient", "--", PERDURE_PATIENT, place_.files, "7"},
                       {std::string("PERDURE_AFFINITY=") + (reset ? "reset" : "keep")});
-      siginfo_t how{};
-      while (perdure.err().find("goes on as process ") == std::string::npos && how.si_pid == 0) {
-        os::sleep_ns(2'000'000);
-        (void)::waitid(P_PID, static_cast<id_t>(perdure.process()), &how, WEXITED | WNOHANG | WNOWAIT);
-      }
+      (void)perdure.says("goes on as process ");
       const std::string said = perdure.err();
       if (const auto at = said.find("goes on as process "); at != std::string::npos) {
         const pid_t back = std::stoi(said.substr(at + 19));
@@ -271,7 +261,7 @@ TEST_F(Launch, BringsBackWhatRunsOnlyWhenItIsToldTwice) {
   launched.signal(SIGTERM);
   ASSERT_EQ(launched.wait().status, kGood);
   Perdure first(place_, {"resume", "patient"});
-  while (first.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(first.says("goes on as process")) << first.err();
   const Ran busy = LaunchedPatient(place_, {"--resume"}).wait();
   EXPECT_THAT(busy.err, HasSubstr("--again"));
   const Ran told = LaunchedPatient(place_, {"--resume", "--again"}).wait();
@@ -311,8 +301,8 @@ TEST_F(Launch, WhoseStoreIsFullTellsTheProgramToEndInTheEnd) {
                   {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
   wait_for_file(place_.file("ready"));
   ::kill(perdure.process(), SIGTERM);
-  while (perdure.err().find("perdure: ") == std::string::npos) os::sleep_ns(2'000'000);
-  os::sleep_ns(1'100'000'000);  // what comes together is one
+  ASSERT_TRUE(perdure.says("perdure: "));
+  os::sleep_ns(1'100'000'000);  // wait: signals that come together within a second are one
   ::kill(perdure.process(), SIGTERM);
   const Ran ran = perdure.wait();
   EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
@@ -324,8 +314,7 @@ TEST_F(Launch, OfAProgramThatEndedWellWithoutACaptureDoesNotSayThatItIsDone) {
   Perdure perdure(place_, {"launch", "--set", "flush.give_up_after=0.1", "--", "/bin/sh", "-c", script},
                   {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
   wait_for_file(place_.file("ready"));
-  while (::kill(perdure.process(), SIGTERM) == 0 && perdure.err().find("without a capture") == std::string::npos)
-    os::sleep_ns(1'100'000'000);  // what comes together is one
+  EXPECT_TRUE(ends_without_a_capture(perdure));
   const Ran ran = perdure.wait();
   EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
 }
@@ -364,7 +353,7 @@ TEST_F(Launch, LeavesOutWhatItIsToldTo) {
   Perdure refused(place_, command);  // the socket is the program's own, and seen when it is captured
   wait_for_file(place_.file("ready"));
   ::kill(refused.process(), SIGUSR1);
-  while (refused.err().find("TCP") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(refused.says("TCP")) << refused.err();
   touch(place_.file("end"));
   EXPECT_EQ(refused.wait().status, Patient::kStatus);
   ProcessPlace other;
@@ -373,7 +362,7 @@ TEST_F(Launch, LeavesOutWhatItIsToldTo) {
   Perdure forced(other, command);
   wait_for_file(other.file("ready"));
   ::kill(forced.process(), SIGUSR1);
-  while (forced.err().find("captured patient@1") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(forced.says("captured patient@1")) << forced.err();
   touch(other.file("end"));
   EXPECT_EQ(forced.wait().status, Patient::kStatus);
 }

@@ -12,8 +12,11 @@
 
 #include "cli/verb_testing.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::cli {
+
+using test_support::eventually;
 
 inline std::string text_of(const std::string& path) {
   std::ostringstream text;
@@ -55,11 +58,9 @@ class Launched {
   }
   /// Waits until the program wrote something that ends with a new line.
   std::string first_line() const {
-    for (;;) {
-      const std::string text = out();
-      if (text.find('\n') != std::string::npos) return text.substr(0, text.find('\n'));
-      os::sleep_ns(2'000'000);
-    }
+    EXPECT_TRUE(eventually("the program writes a line", [this] { return out().find('\n') != std::string::npos; }));
+    const std::string text = out();
+    return text.substr(0, text.find('\n'));
   }
   void signal(int number) const { ::kill(pid_, number); }
   std::string out() const { return text_of(directory_ / "out"); }

@@ -14,6 +14,7 @@
 
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::cli {
@@ -62,9 +63,9 @@ class ListeningProgram : public testing::Test {
   int end(int signal) {
     int status = 0;
     ::kill(pid_, signal);
-    for (int waited_ms = 0; ::waitpid(pid_, &status, WNOHANG) == 0; waited_ms += 10) {
-      if (waited_ms >= kListenLimit_ms) ::kill(pid_, SIGKILL);
-      os::sleep_ns(10'000'000);
+    if (!test_support::eventually("it ends", [&] { return ::waitpid(pid_, &status, WNOHANG) != 0; })) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, &status, 0);
     }
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -24,7 +24,7 @@ class Selfish {
   process::Program& program() { return program_; }
   std::string log() const { return content_of(place_.file("log")); }
   void wait_for_line(const std::string& line) const {
-    while (log().find(line) == std::string::npos) os::sleep_ns(2'000'000);
+    EXPECT_TRUE(eventually("the program logs: " + line, [&] { return log().find(line) != std::string::npos; }));
   }
   /// What a run that nobody captures computes.
   static std::string result(const std::string& steps) {

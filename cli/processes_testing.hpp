@@ -10,8 +10,11 @@
 #include "cli/verb_testing.hpp"
 #include "os/system.hpp"
 #include "process/captured_testing.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::cli {
+
+using test_support::eventually;
 
 inline std::string content_of(const std::string& path) {
   std::ostringstream text;
@@ -20,7 +23,7 @@ inline std::string content_of(const std::string& path) {
 }
 inline void touch(const std::string& path) { std::ofstream(path, std::ios::app); }
 inline void wait_for_file(const std::string& path) {
-  while (!std::filesystem::exists(path)) os::sleep_ns(2'000'000);
+  EXPECT_TRUE(eventually("there is " + path, [&] { return std::filesystem::exists(path); }));
 }
 
 /// Processes that lose their parent come to the test, which sees each of them end.
@@ -92,6 +95,16 @@ class Perdure {
   }
   pid_t process() const { return process_; }
   std::string err() const { return content_of(err_); }
+  bool has_ended() const {
+    siginfo_t how{};
+    return ::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED | WNOHANG | WNOWAIT) != 0 || how.si_pid != 0;
+  }
+  /// Whether it has said that when it says it, or has ended.
+  bool says(const std::string& text) const {
+    EXPECT_TRUE(eventually("perdure says: " + text, [&] { return says_now(text) || has_ended(); })) << err();
+    return says_now(text);
+  }
+  bool says_now(const std::string& text) const { return err().find(text) != std::string::npos; }
   /// Its status; below 0: the signal that ended it.
   Ran wait() {
     int status = 0;
@@ -129,7 +142,7 @@ class Patient {
   /// Until it has done something.
   void works() const {
     const auto before = beats().size();
-    while (beats().size() == before) os::sleep_ns(2'000'000);
+    EXPECT_TRUE(eventually("the program goes on", [&] { return beats().size() != before; }));
   }
   void kill() {
     ::kill(process(), SIGKILL);
@@ -178,7 +191,7 @@ inline Ran resumed(const ProcessPlace& place, const std::vector<std::string>& ar
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Ran ran = Perdure(place, all, variables).wait();
     if (ran.err.find("(exists)") == std::string::npos) return ran;
-    os::sleep_ns(20'000'000);
+    os::sleep_ns(20'000'000);  // wait: for the number, before it is tried again
   }
 }
 

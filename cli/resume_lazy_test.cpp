@@ -64,7 +64,7 @@ class ResumeLazily : public testing::Test {
 
 TEST_F(ResumeLazily, GoesOnAndEndsAsAnyOther) {
   Perdure perdure(place_, {"resume", "missing", "--lazy"}, kShortChunks);
-  while (perdure.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(perdure.says("goes on as process")) << perdure.err();
   wait_for_file(place_.file("looked"));
   touch(place_.file("end"));
   const Ran ran = perdure.wait();
@@ -115,7 +115,8 @@ TEST_F(ResumeLazily, WhatItForkedMeanwhileEndsWithItToo) {
     Perdure perdure(
         place_, {"resume", "missing", "--lazy"},
         {kShortChunks[0], "PERDURE_TEST_CRASH=lazy_placed:" + std::to_string(chunk), "PERDURE_TEST_CRASH_STOPS=1"});
-    while (!has("forked") && !stands_still(perdure.process())) os::sleep_ns(500'000);
+    ASSERT_TRUE(eventually("it forks, or its resumer stands still",
+                           [&] { return has("forked") || stands_still(perdure.process()); }));
     ::kill(perdure.process(), SIGKILL);
     EXPECT_EQ(perdure.wait().status, -SIGKILL);
     int killed = 0;
@@ -131,14 +132,11 @@ TEST_F(ResumeLazily, WhatItForkedMeanwhileEndsWithItToo) {
 TEST_F(ResumeLazily, PassesSignalsOnWhilePagesAreMissing) {
   Perdure perdure(place_, {"resume", "missing", "--lazy"},
                   {kShortChunks[0], "PERDURE_TEST_CRASH=lazy_placed:2", "PERDURE_TEST_CRASH_STOPS=1"});
-  while (perdure.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(perdure.says("goes on as process")) << perdure.err();
   ::kill(perdure.process(), SIGTERM);
   // Or it has ended: the program may get the signal before it needs another page.
-  siginfo_t how{};
-  while (!stands_still(perdure.process()) && how.si_pid == 0) {
-    ::waitid(P_PID, static_cast<id_t>(perdure.process()), &how, WEXITED | WNOHANG | WNOWAIT);
-    os::sleep_ns(2'000'000);
-  }
+  EXPECT_TRUE(eventually("it stands still, or has ended",
+                         [&] { return stands_still(perdure.process()) || perdure.has_ended(); }));
   ::kill(perdure.process(), SIGCONT);
   EXPECT_EQ(perdure.wait().status, 128 + SIGTERM);
   expect_no_lie();

@@ -42,11 +42,7 @@ void capture_and_bring_back() {
   ASSERT_EQ(captured.status, kGood) << captured.err;
   ASSERT_EQ(patient.was_killed(), -SIGKILL);
   Perdure perdure(place, {"resume", "patient"});
-  while (perdure.err().find("goes on as process") == std::string::npos) {
-    ASSERT_EQ(::kill(perdure.process(), 0), 0);
-    ASSERT_THAT(perdure.err(), testing::Not(HasSubstr("permission"))) << perdure.err();
-    os::sleep_ns(2'000'000);
-  }
+  ASSERT_TRUE(perdure.says("goes on as process")) << perdure.err();
   EXPECT_THAT(perdure.err(), HasSubstr("it knows itself by the number " + number));
   const pid_t elsewhere = number_elsewhere(perdure.err());
   EXPECT_EQ(innermost_number(elsewhere), number);
@@ -108,7 +104,7 @@ TEST_F(ResumeAgain, WhoseNumberIsTakenGoesOnInANameSpaceOfItsOwn) {
   EXPECT_EQ(second.status, kCannot);
   EXPECT_THAT(second.err, AllOf(HasSubstr("it runs already"), HasSubstr("process " + std::to_string(process))));
   Perdure third(place_, {"resume", "patient", "--name-space", "--again"});
-  while (third.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(third.says("goes on as process")) << third.err();
   EXPECT_EQ(patient_.end(), Patient::kStatus);
   EXPECT_EQ(third.wait().status, Patient::kStatus);
   Orphans::wait_for_others({});
@@ -117,7 +113,7 @@ TEST_F(ResumeAgain, WhoseNumberIsTakenGoesOnInANameSpaceOfItsOwn) {
 TEST_F(ResumeAgain, AfterItsEndNeedsNoWord) {
   patient_.kill();
   Perdure first(place_, {"resume", "patient", "--name-space"});
-  while (first.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(first.says("goes on as process")) << first.err();
   ::kill(first.process(), SIGTERM);
   EXPECT_EQ(first.wait().status, 128 + SIGTERM);
   touch(place_.file("end"));

@@ -29,7 +29,7 @@ class Resume : public testing::Test {
 
 TEST_F(Resume, InTheForegroundPassesSignalsOnAndEndsWithTheProgramsStatus) {
   Perdure perdure(place_, {"resume", "patient"});
-  while (perdure.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(perdure.says("goes on as process")) << perdure.err();
   ::kill(perdure.process(), SIGUSR2);
   wait_for_file(place_.file("heard"));
   touch(place_.file("end"));
@@ -40,7 +40,7 @@ TEST_F(Resume, InTheForegroundPassesSignalsOnAndEndsWithTheProgramsStatus) {
 
 TEST_F(Resume, OfAProgramThatIsKilledEndsAsAShellSaysIt) {
   Perdure perdure(place_, {"resume", "patient"});
-  while (perdure.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  ASSERT_TRUE(perdure.says("goes on as process")) << perdure.err();
   ::kill(perdure.process(), SIGTERM);
   EXPECT_EQ(perdure.wait().status, 128 + SIGTERM);
 }

@@ -122,7 +122,8 @@ TEST_F(RunNodes, ProbesEndWithTheRunWhenItIsStopped) {
   const std::string pid = directory_ / "pid";
   Launched run(simulated({"--probe", "echo $$ >" + pid + "-$1; exec sleep 60;"}, "exit 1"));
   for (const char* node : {"-0", "-1", "-2"})
-    while (text_of(pid + node).find('\n') == std::string::npos) os::sleep_ns(2'000'000);
+    ASSERT_TRUE(eventually("the node is probed", [&] { return text_of(pid + node).find('\n') != std::string::npos; }))
+        << node;
   run.signal(SIGTERM);
   EXPECT_EQ(run.wait(), 128 + SIGTERM);
   for (const char* node : {"-0", "-1", "-2"}) EXPECT_FALSE(os::process_alive(std::stoi(text_of(pid + node)))) << node;

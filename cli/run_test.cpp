@@ -112,13 +112,13 @@ TEST(Run, DoesNotLeaveTheProgramBehindWhenItIsKilled) {
   const int child = std::stoi(run.first_line());
   run.signal(SIGKILL);
   run.wait();
-  while (os::process_alive(child)) os::sleep_ns(2'000'000);
+  EXPECT_TRUE(eventually("the program has ended", [&] { return !os::process_alive(child); }));
 }
 
 TEST(Run, EndsWhenItIsStoppedWhileItWaitsForARestart) {
   Launched run({"--backoff", "3000", "--", "sh", "-c", "echo ready; exit 1"});
   run.first_line();
-  while (run.err().find("restart 1") == std::string::npos) os::sleep_ns(2'000'000);
+  EXPECT_TRUE(eventually("it waits for a restart", [&] { return run.err().find("restart 1") != std::string::npos; }));
   run.signal(SIGTERM);
   EXPECT_EQ(run.wait(), 128 + SIGTERM);
 }

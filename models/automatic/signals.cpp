@@ -15,7 +15,7 @@ constexpr int kTaken[] = {SIGTERM, SIGINT, SIGUSR1};
 
 std::atomic<int> end_by{0};
 std::atomic<bool> asked{false}, taken{false};
-std::atomic<std::int64_t> end_asked_ns{0};
+std::atomic<std::int64_t> end_asked_ns{0}, together_ns{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
@@ -34,21 +34,21 @@ void end_now(int signal) {
 extern "C" void perdure_automatic_on_signal(int signal) {
   asked = true;
   if (signal == SIGUSR1) return;
-  constexpr std::int64_t kTogetherNs = 1'000'000'000;
   int none = 0;
   if (end_by.compare_exchange_strong(none, signal))
     end_asked_ns = now_ns();
-  else if (now_ns() - end_asked_ns > kTogetherNs)
+  else if (now_ns() - end_asked_ns > together_ns)
     end_now(signal);
 }
 
 }  // namespace
 
-Signals::Signals() {
+Signals::Signals(std::chrono::nanoseconds together) {
   if (taken.exchange(true))
     throw Failure(PERDURE_INVALID_ARGUMENT, "signals: another tracker or mesh of this process takes them");
   end_by = 0;
   asked = false;
+  together_ns = together.count();
   struct sigaction mine = {};
   mine.sa_handler = perdure_automatic_on_signal;
   mine.sa_flags = SA_RESTART;

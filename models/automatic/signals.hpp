@@ -3,6 +3,7 @@
 // SIGTERM and SIGINT ask for one and then the end, SIGUSR1 for one. What the handler does is safe in any code: it sets
 // a number. Another SIGTERM or SIGINT, a second later or more, ends the process at once, as if there were no handler:
 // those that come together are one, as launchers send them.
+#include <chrono>
 #include <csignal>
 
 namespace perdure::automatic {
@@ -11,7 +12,8 @@ class Signals {
  public:
   /// Takes the three, but for those that the process ignores. What came before has them again when this ends; what was
   /// asked for and not done by then is forgotten. Throws Failure where another one in the process has them.
-  Signals();
+  /// `together`: those that come within this time are one.
+  explicit Signals(std::chrono::nanoseconds together = std::chrono::seconds(1));
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

@@ -11,6 +11,7 @@
 
 #include "automatic/failure.hpp"
 #include "perdure/perdure_track.h"
+#include "support/eventually.hpp"
 #include "support/ranks.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -47,7 +48,7 @@ class SignalledProgram : public testing::Test {
       PERDURE_TRACK_REGION(track, "count", perdure_reads_writes(number)) {
         ++count;
         if (step == 200) std::ofstream(marker(rank.rank)) << "here";
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // wait: it computes
       }
       if (perdure_track_tick(track) != PERDURE_OK) return 1;
     }
@@ -65,7 +66,8 @@ class SignalledProgram : public testing::Test {
     some.ranks = ranks;
     some.kill_all_when_one_dies = false;
     some.meanwhile = [&](const std::vector<int>& pids) {
-      while (!std::filesystem::exists(marker(ranks - 1))) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(test_support::eventually("the last rank is in the middle",
+                                           [&] { return std::filesystem::exists(marker(ranks - 1)); }));
       ::kill(pids.back(), signal);
     };
     return test_support::run_ranks(some, [&](const Rank& rank) {
@@ -124,9 +126,8 @@ TEST(Signals, EndTheProcessAtOnceWhereTheyComeAgain) {
   test_support::RunOptions alone;
   alone.ranks = 1;
   const auto twice = test_support::run_ranks(alone, [](const Rank&) {
-    Signals signals;
+    Signals signals(std::chrono::nanoseconds(-1));  // so that none come together
     (void)std::raise(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
     (void)std::raise(SIGTERM);
     return 0;
   });

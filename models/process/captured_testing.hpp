@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "process/image_target.hpp"
 #include "process/obstacles.hpp"
 #include "process/read_image.hpp"
+#include "support/eventually.hpp"
 #include "support/seeds.hpp"
 
 namespace perdure::process {
@@ -76,10 +79,21 @@ class Program {
   pid_t process_ = 0, ended_ = 0;
 };
 
+/// Waits until the file, such as the output of a program, says that.
+inline void wait_for_text(const std::string& path, const std::string& text) {
+  EXPECT_TRUE(test_support::eventually(path + " says: " + text, [&] {
+    const std::ifstream file(path, std::ios::binary);
+    std::ostringstream all;
+    all << file.rdbuf();
+    return all.str().find(text) != std::string::npos;
+  }));
+}
+
 /// Waits for a drawn moment in the life of a program that takes some tens of milliseconds: sooner, the more others were
 /// too late, as they are on a machine that does other things.
 inline void wait_for_a_moment(std::mt19937_64& rng, std::uint64_t too_late) {
-  std::this_thread::sleep_for(std::chrono::microseconds(rng() % (60'000U >> std::min<std::uint64_t>(too_late / 2, 6))));
+  const auto most_us = 60'000U >> std::min<std::uint64_t>(too_late / 2, 6);
+  std::this_thread::sleep_for(std::chrono::microseconds(rng() % most_us));  // wait: a drawn moment
 }
 
 /// The seeds of a test of which some have to meet the program while it runs: more than are `drawn`, as long as none
@@ -141,7 +155,7 @@ inline base::Status resume_from_memory(const CapturedImage& captured, std::uint6
     if (resumed) resumed = target.finish();
     if (resumed) return target.release();
     if (resumed.error().code != PERDURE_EXISTS || tries == 50) return resumed;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // wait: for the number, before it is tried again
   }
 }
 

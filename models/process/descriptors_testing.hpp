@@ -14,6 +14,8 @@
 #include <functional>
 #include <string>
 
+#include "support/eventually.hpp"
+
 namespace perdure::process {
 
 /// Carries out `work`, says what it came to, and waits until it is told to go on or killed. Its first three descriptors
@@ -70,13 +72,15 @@ class DescriptorChild {
     }
     say(work());
     shared_->stage = 1;
-    while (shared_->stage != 2) ::usleep(500);
+    while (shared_->stage != 2) ::usleep(500);  // wait: it is looked at meanwhile, and its parent ends it
     say(later ? later() : "");
     shared_->stage = 3;
     for (;;) ::pause();
   }
   void wait_for(int stage) {
-    while (shared_->stage < stage && ::waitpid(process_, nullptr, WNOHANG) == 0) ::usleep(200);
+    EXPECT_TRUE(test_support::eventually("the child has come so far, or has ended", [&] {
+      return shared_->stage >= stage || ::waitpid(process_, nullptr, WNOHANG) != 0;
+    }));
     EXPECT_GE(shared_->stage, stage) << "the child has ended";
     if (shared_->stage < stage) process_ = 0;
   }

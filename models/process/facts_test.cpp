@@ -9,6 +9,7 @@
 #include "process/descriptors_testing.hpp"
 #include "process/obstacles.hpp"
 #include "process/proc_text.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::process {
 namespace {
@@ -93,7 +94,7 @@ TEST(Facts, KnowThreadsThatLeftTheOthers) {
       left = ::unshare(CLONE_FILES | CLONE_FS) == 0 ? 1 : -1;
       for (;;) ::pause();
     }).detach();
-    while (left == 0) std::this_thread::yield();
+    (void)test_support::eventually("the thread has left the others", [&] { return left != 0; });
     return left == 1 ? "" : "unshare";
   });
   ASSERT_EQ(child.said(), "");

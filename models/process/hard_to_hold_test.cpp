@@ -22,6 +22,7 @@
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
 #include "process/wait_limit.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -65,7 +66,7 @@ class Alone {
   Seen& seen() { return *seen_; }
   /// Until it says that it works.
   void wait() const {
-    while (seen_->works == 0) std::this_thread::yield();
+    EXPECT_TRUE(test_support::eventually("the child works", [this] { return seen_->works != 0; }));
   }
   /// Who traces it is a thread of its parent here: where it ended just then, that thread was told.
   static constexpr int kToldToTracer = -1000;
@@ -91,6 +92,14 @@ class Alone {
   pid_t process_ = 0;
 };
 
+/// A child waits until it is told to end; where it is brought back, by a file.
+void wait_until_over(const Seen& seen) {
+  while (seen.over == 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
+}
+void wait_until_over(const std::string& file) {
+  while (::access(file.c_str(), F_OK) != 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
+}
+
 /// Its system calls go to itself, but for those of code below the kernel's own pages.
 int dispatches_calls(Seen& seen) {
   constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
@@ -100,7 +109,7 @@ int dispatches_calls(Seen& seen) {
   for (const auto& map : *maps)
     if (map.name == "[vdso]") begin = map.begin;
   seen.works = ::prctl(kSetDispatch, 1, 0UL, begin, &blocks) == 0 ? 1 : -1;
-  while (seen.over == 0) ::usleep(1000);
+  wait_until_over(seen);
   return 7;
 }
 
@@ -163,7 +172,8 @@ TEST(HardToHold, AreThoseInARestartableSequence) {
   int within = 0;
   for (int tries = 0; tries < 200 && within < 3; ++tries) {
     child.seen().works = 0;  // it is to go into the sequence once more, which it is not seen to do where that is wrong
-    for (int i = 0; i < 10'000 && child.seen().works == 0; ++i) std::this_thread::yield();
+    for (int i = 0; i < 10'000 && child.seen().works == 0; ++i)
+      std::this_thread::yield();  // wait: so long at most, since it may never do so
     auto tracee = Tracee::seize(child.process());
     ASSERT_TRUE(tracee) << tracee.error().text();
     const auto now = get_registers(child.process());
@@ -185,13 +195,13 @@ TEST(HardToHold, AreThoseInARestartableSequence) {
 /// Its first thread is in vfork, and another one works.
 int is_in_vfork(Seen& seen) {
   std::thread other([&] {
-    while (seen.over == 0) ++seen.count, ::usleep(500);
+    while (seen.over == 0) ++seen.count, ::usleep(500);  // wait: it works, until its parent ends it
   });
   static Seen* shared = &seen;
   const pid_t child = ::vfork();
   if (child == 0) {
     shared->works = 1;
-    while (shared->over == 0) ::usleep(1000);
+    wait_until_over(*shared);
     ::_exit(0);
   }
   (void)::waitpid(child, nullptr, 0);
@@ -213,7 +223,7 @@ TEST(HardToHold, AreThoseThatDoNotComeToAStop) {
   EXPECT_EQ(code, PERDURE_BUSY) << text;
   EXPECT_THAT(text, HasSubstr("does not come to a stop"));
   const int before = child.seen().count;
-  while (child.seen().count < before + 5) ::usleep(500);  // the other one goes on
+  EXPECT_TRUE(test_support::eventually("the other one goes on", [&] { return child.seen().count >= before + 5; }));
   EXPECT_EQ(child.tell_end(), 7);
 }
 
@@ -222,7 +232,7 @@ TEST(HardToHold, AreThreadsThatAreTakenForTheirProcess) {
     std::thread other([&] {
       seen.count = ::gettid();
       seen.works = 1;
-      while (seen.over == 0) ::usleep(500);
+      wait_until_over(seen);
     });
     other.join();
     return 7;
@@ -257,7 +267,7 @@ TEST(HardToHold, AreThoseWhoseThreadsHaveLesserNumbers) {
       [&](Seen& seen) {
         std::thread other([&] {
           seen.works = ::gettid() < ::getpid() ? 1 : -1;
-          while (::access(over.c_str(), F_OK) != 0) ::usleep(500);
+          wait_until_over(over);
         });
         other.join();
         return 7;
@@ -278,7 +288,7 @@ TEST(HardToHold, AreThoseThatBeginAnotherProgram) {
     Alone child([](Seen& seen) {
       std::thread other([&] {
         seen.works = 1;
-        while (seen.over == 0) {
+        while (seen.over == 0) {  // wait: it begins the other program at once then
         }
         ::execl("/bin/sh", "sh", "-c", "exit 5", nullptr);
       });
@@ -304,10 +314,10 @@ TEST(HardToHold, AreThoseThatMakeChildrenMeanwhile) {
   Alone child([](Seen& seen) {
     while (seen.over == 0) {
       const pid_t other = ::fork();
-      if (other == 0) ::_exit((::usleep(2000), 0));
+      if (other == 0) ::_exit((::usleep(2000), 0));  // wait: it lives for a moment
       (void)::waitpid(other, nullptr, 0);
       seen.works = 1;
-      ::usleep(2000);
+      ::usleep(2000);  // wait: for a moment it has no child
     }
     return 7;
   });
@@ -336,7 +346,7 @@ TEST(HardToHold, AreThoseThatEndAsSoonAsTheyGoOn) {
           for (;;) ::pause();
         }).detach();
       seen.works = 1;
-      while (::access(over.c_str(), F_OK) != 0) {
+      while (::access(over.c_str(), F_OK) != 0) {  // wait: it ends at once then
       }
       ::_exit(7);
       return 0;
@@ -366,7 +376,8 @@ TEST(HardToHold, AreThoseWhoseProgramAndDirectoryWereDeleted) {
                   here / "output");
   const std::string directory = "/proc/" + std::to_string(program.process());
   std::error_code error;
-  while (std::filesystem::read_symlink(directory + "/exe", error) != copy) ::usleep(1000);
+  ASSERT_TRUE(test_support::eventually(
+      "the program has begun", [&] { return std::filesystem::read_symlink(directory + "/exe", error) == copy; }));
   ASSERT_EQ(::unlink(copy.c_str()), 0);
   const auto captured = capture_to_memory(program.process());
   ASSERT_TRUE(captured) << captured.error().text();
@@ -399,7 +410,7 @@ int hides_memory(Seen& seen, const std::string& over) {
   auto* const bytes = static_cast<volatile char*>(memory);
   ::mprotect(static_cast<char*>(memory) + 4 * kPageBytes, 4 * kPageBytes, PROT_NONE);
   seen.works = 1;
-  while (::access(over.c_str(), F_OK) != 0) ::usleep(1000);
+  wait_until_over(over);
   ::mprotect(memory, kBytes, PROT_READ);
   for (std::size_t i = 0; i < kBytes; ++i)
     if (bytes[i] != 42) return 1;
@@ -418,7 +429,7 @@ int guards_memory(Seen& seen, const std::string& over) {
   const bool can = ::madvise(static_cast<char*>(memory) + 2 * kPageBytes, kPageBytes, kGuard) == 0;
   ::signal(SIGSEGV, [](int) { ::_exit(7); });
   seen.works = can ? 1 : -1;
-  while (::access(over.c_str(), F_OK) != 0) ::usleep(1000);
+  wait_until_over(over);
   for (const std::size_t page : {0, 1, 3, 7})
     if (bytes[page * kPageBytes] != 42) return 1;
   return bytes[2 * kPageBytes] == 42 ? 2 : 3;

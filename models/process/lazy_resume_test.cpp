@@ -16,6 +16,7 @@
 #include "process/lazy_plan.hpp"
 #include "process/page_faults.hpp"
 #include "process/proc_text.hpp"
+#include "support/eventually.hpp"
 #include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -26,8 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array kLazyPrograms = {"crowd",   "grows",     "handlers", "hands_on", "mappings", "numbers",
                                       "pending", "registers", "suspends", "throws",   "timers",   "waits"};
-
-void breathe() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 void make_directory(const fs::path& path) { fs::create_directory(path); }
 
@@ -57,7 +56,7 @@ base::Status restore(ImageTarget& target, const CapturedImage& captured, const M
                           [&](const auto& one) { return one.begin <= *wanted && *wanted < one.end(); });
       if (next == chunks.end()) next = chunks.begin();
     } else if (target.runs() && manner.holds_back()) {
-      breathe();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // wait: the program goes on without this chunk
       continue;
     }
     if (come++ == manner.most && target.runs()) return base::fail(PERDURE_CORRUPT, "chunk", "it is damaged");
@@ -86,7 +85,7 @@ Lazily resume_lazily(const CapturedImage& captured, const Manner& manner) {
     if (resumed.outcome) resumed.outcome = target.release();
     resumed.notes = target.notes();
     if (resumed.outcome || resumed.outcome.error().code != PERDURE_EXISTS || tries == 50) return resumed;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // wait: for the number, before it is tried again
   }
 }
 
@@ -148,7 +147,7 @@ class MissingMemory : public testing::Test {
  protected:
   void begin(const char* what) {
     program_.emplace(std::vector<std::string>{PERDURE_MISSING, here_.path(), what}, here_ / "output");
-    while (!has("ready")) breathe();
+    ASSERT_TRUE(test_support::eventually("the program is ready", [this] { return has("ready"); }));
     auto captured = capture_to_memory(program_->process());
     ASSERT_TRUE(captured) << captured.error().text();
     captured_ = std::move(*captured);

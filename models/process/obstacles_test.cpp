@@ -16,6 +16,7 @@
 #include "process/descriptors_testing.hpp"
 #include "process/proc_text.hpp"
 #include "process/read_descriptors.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::process {
@@ -164,7 +165,8 @@ TEST(Obstacles, AreOtherProcessesThatHaveTheSame) {
   EXPECT_THAT(of_files(child.process()), ElementsAre(names(mine, "fd:900"), names(mine, "fd:901")));
   ASSERT_EQ(child.go_on(), "");
   std::vector<pid_t> children;
-  while (of_files(child.process()).size() != 4U) ::usleep(1000);  // until the grandchild has closed one
+  ASSERT_TRUE(test_support::eventually("the grandchild has closed one",
+                                       [&] { return of_files(child.process()).size() == 4U; }));
   const auto facts = read_facts(child.process());
   ASSERT_TRUE(facts);
   ASSERT_THAT(facts->children, SizeIs(1));

@@ -82,7 +82,9 @@ TEST_P(PreCopies, EndAsIfNothingHadBeen) {
   for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     std::mt19937_64 rng(seed);
-    const auto pause = [&] { std::this_thread::sleep_for(std::chrono::microseconds(rng() % 30'000)); };
+    const auto pause = [&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(rng() % 30'000));  // wait: a drawn moment
+    };
     Program program(awkward(GetParam()), here / "output");
     pause();
     std::string so_far;
@@ -118,10 +120,7 @@ bool is_followed(pid_t process) {
 
 /// It lives until it is told to end.
 struct Followable {
-  Followable() : program({PERDURE_UNUSUAL, "until_told"}, here / "output") {
-    while (all_of_file(here / "output").find("ready") == std::string::npos)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  Followable() : program({PERDURE_UNUSUAL, "until_told"}, here / "output") { wait_for_text(here / "output", "ready"); }
   int end() {
     ::kill(program.process(), SIGUSR1);
     return program.end();

@@ -126,7 +126,7 @@ TEST_P(RoundTrips, AndThoseThatGoOnNoticeNothing) {
   const std::string expected = undisturbed();
   Program program(command(GetParam()), here_ / "output");
   for (int times = 0; times < 5; ++times) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // wait: it goes on between two captures
     const auto captured = capture_to_memory(program.process());
     if (!captured) break;
   }
@@ -149,7 +149,7 @@ TEST(RoundTripsOfAProgram, AreTheSameProgramsThatThereAre) {
 /// In the middle of something.
 struct InTheMiddle {
   explicit InTheMiddle(const char* name) : program(command(name), here / "output") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    wait_for_text(here / "output", "begun");
   }
   test_support::TemporaryDirectory here;
   Program program;
@@ -176,11 +176,10 @@ class Squatter {
     arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
     arguments.set_tid_size = 1;
     // The kernel may give back numbers of threads a moment after the end of the process was told.
-    for (int tries = 0; tries < 100; ++tries) {
+    EXPECT_TRUE(test_support::eventually("the number is free", [&] {
       process_ = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
-      if (process_ >= 0 || errno != EEXIST) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+      return process_ >= 0 || errno != EEXIST;
+    }));
     if (process_ == 0)
       for (;;) ::pause();
   }
@@ -281,10 +280,11 @@ TEST(RoundTripsOfAProgram, UnderAnotherKernelReadItsClocks) {
   ASSERT_EQ(program.end(), -SIGKILL);
   ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
   base::Status made = write_to(target, *captured, 1 << 20);
-  for (int tries = 0; !made && made.error().code == PERDURE_EXISTS && tries < 500; ++tries) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a process of another test has its number
-    made = write_to(target, *captured, 1 << 20);
-  }
+  EXPECT_TRUE(test_support::eventually("no process of another test has its number", [&] {
+    const bool taken = !made && made.error().code == PERDURE_EXISTS;
+    if (taken) made = write_to(target, *captured, 1 << 20);
+    return !taken;
+  }));
   ASSERT_TRUE(made) << made.error().text();
   const auto finished = target.finish();
   ASSERT_TRUE(finished) << finished.error().text();
@@ -307,7 +307,7 @@ TEST(RoundTripsOfAProgram, UnderAnotherKernelReadItsClocks) {
 TEST(RoundTripsOfAProgram, LeaveOutWhatTheKernelMayDrop) {
   test_support::TemporaryDirectory here;
   Program program(command("clocks"), here / "output");
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  wait_for_text(here / "output", "begun");
   const auto captured = capture_to_memory(program.process());
   ASSERT_TRUE(captured) << captured.error().text();
   int droppable = 0;
@@ -329,7 +329,7 @@ TEST(RoundTripsOfAProgram, TellWhichFileIsMissing) {
     ASSERT_EQ(::chmod(copy.c_str(), 0700), 0);
   }
   Program program({copy, "suspends"}, here / "output");
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  wait_for_text(here / "output", "begun");
   const auto captured = capture_to_memory(program.process());
   ASSERT_TRUE(captured) << captured.error().text();
   ::kill(program.process(), SIGKILL);

@@ -61,14 +61,14 @@ class RoundTripper {
   RoundTrip go(std::uint64_t seed) {
     std::mt19937_64 rng(seed);
     Program program(command_, here_ / "output");
-    std::this_thread::sleep_for(std::chrono::nanoseconds(rng() % takes_ns_));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(rng() % takes_ns_));  // wait: a drawn moment
     for (auto before = rng() % 3; before > 0; --before) {
       (void)capture_to_memory(program.process());
-      std::this_thread::sleep_for(std::chrono::microseconds(rng() % 3000));
+      std::this_thread::sleep_for(std::chrono::microseconds(rng() % 3000));  // wait: a drawn moment
     }
     auto captured = capture_to_memory(program.process());
     while (!captured && captured.error().code == PERDURE_UNSUPPORTED && may_be_refused) {
-      std::this_thread::sleep_for(std::chrono::microseconds(rng() % 1000));
+      std::this_thread::sleep_for(std::chrono::microseconds(rng() % 1000));  // wait: a drawn moment
       captured = capture_to_memory(program.process());
     }
     if (!captured) {
@@ -92,7 +92,8 @@ class RoundTripper {
   void go_on(int captures) {
     Program program(command_, here_ / "output");
     for (int times = 0; times < captures; ++times) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(takes_ns_ / static_cast<std::uint64_t>(captures + 1)));
+      const auto part_ns = takes_ns_ / static_cast<std::uint64_t>(captures + 1);
+      std::this_thread::sleep_for(std::chrono::nanoseconds(part_ns));  // wait: it goes on between two captures
       if (!capture_to_memory(program.process()) && !may_be_refused) break;
     }
     EXPECT_EQ(program.end(), status_);

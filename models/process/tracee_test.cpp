@@ -22,7 +22,9 @@
 #include <sstream>
 #include <thread>
 
+#include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 
 namespace perdure::process {
@@ -116,7 +118,7 @@ int wait_in_many_ways(int said, int works) {
   std::vector<std::function<void()>> waits = {
       [&] {
         timespec time{0, 3'000'000};
-        judge(::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr) == 0);
+        judge(::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr) == 0);  // wait: this is what is interrupted
       },
       [&] {
         timespec time{0, 5'000'000};
@@ -143,7 +145,7 @@ int wait_in_many_ways(int said, int works) {
       ++begun;
       while (!over) wait();
     });
-  while (begun < static_cast<int>(waits.size())) std::this_thread::yield();
+  (void)test_support::eventually("all threads have begun", [&] { return begun == static_cast<int>(waits.size()); });
   if (::write(works, "b", 1) != 1) return 99;
   char byte = 0;
   judge(::read(said, &byte, 1) == 1);  // without SA_RESTART it would end with EINTR
@@ -181,7 +183,7 @@ TEST(Tracees, StandStill) {
   };
   for (int look = 0; look < 20; ++look) {
     EXPECT_THAT(states(), Each('t'));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // wait: one that goes on would be seen to
   }
   EXPECT_EQ(tracee->threads().size(), states().size());
   for (const pid_t thread : tracee->threads()) {
@@ -202,16 +204,17 @@ TEST(Tracees, ThatWereAskedAThousandTimesHaveNoTraceOfIt) {
     std::atomic<bool> begun{false}, over{false};
     std::thread other([&] {
       begun = true;
-      while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // wait: it is looked at meanwhile
     });
-    while (!begun) std::this_thread::yield();
+    (void)test_support::eventually("the thread has begun", [&] { return begun.load(); });
     char byte = 0;
     const bool good = ::write(works, "b", 1) == 1 && ::read(said, &byte, 1) == 1;
     over = true;
     other.join();
     return good ? 0 : 1;
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(
+      test_support::eventually("it waits to be told to stop", [&] { return state_of(child.process()) == 'S'; }));
   const std::string before = seen_of(child.process());
   EXPECT_THAT(before, HasSubstr("SigBlk:\t0000000000000800"));
   for (int round = 0; round < test_support::unless_sanitized(1000, 100); ++round) {
@@ -238,12 +241,13 @@ TEST(Tracees, GetEachOfTheirSignalsOnce) {
     action.sa_flags = SA_RESTART;
     ::sigaction(SIGRTMIN, &action, nullptr);
     if (::write(works, "b", 1) != 1) return 2;
-    while (!told_to_stop(said)) {
+    while (!told_to_stop(said)) {  // wait: it is captured in the middle of its signals, and its parent ends it
     }
     return handled == kSignals ? 0 : 1;
   });
   for (int i = 0; i < kSignals; ++i) {  // queued, none is lost
-    while (::sigqueue(child.process(), SIGRTMIN, {}) != 0) std::this_thread::yield();
+    ASSERT_TRUE(test_support::eventually("there is room for a signal",
+                                         [&] { return ::sigqueue(child.process(), SIGRTMIN, {}) == 0; }));
     if (i % 2 != 0) continue;
     auto tracee = Tracee::seize(child.process());
     ASSERT_TRUE(tracee) << tracee.error().text();
@@ -253,8 +257,7 @@ TEST(Tracees, GetEachOfTheirSignalsOnce) {
       EXPECT_EQ(asked(*tracee, child.process(), {SYS_getpid}), child.process());
     }
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(child.stop(), 0);
+  EXPECT_EQ(child.stop(), 0) << "it gets what is queued before it sees that it is to stop";
 }
 
 TEST(Tracees, ThatWereStoppedStayStopped) {
@@ -269,9 +272,7 @@ TEST(Tracees, ThatWereStoppedStayStopped) {
       EXPECT_EQ(asked(*tracee, child.process(), {SYS_gettid}), child.process());
     }
     ASSERT_TRUE(tracee->release());
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const auto stat = proc_text("/proc/" + std::to_string(child.process()) + "/stat");
-    EXPECT_EQ(stat[stat.rfind(')') + 2], 'T');
+    EXPECT_TRUE(test_support::eventually("it is stopped again", [&] { return state_of(child.process()) == 'T'; }));
   }
   ASSERT_EQ(::kill(child.process(), SIGCONT), 0);
   EXPECT_EQ(child.stop(), 0);
@@ -282,7 +283,7 @@ TEST(Tracees, WhoseLeaderHasEndedAreTheirOtherThreads) {
     static int to_stop;
     to_stop = said;
     std::thread([works] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      (void)test_support::eventually("the leader has ended", [] { return state_of(::getpid()) == 'Z'; });
       char byte = 0;
       const bool good = ::write(works, "b", 1) == 1 && ::read(to_stop, &byte, 1) == 1;
       ::_exit(good ? 0 : 1);

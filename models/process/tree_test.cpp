@@ -146,7 +146,7 @@ TEST_F(Trees, ThatGoOnNoticeNothing) {
     const auto captured = capture_tree_to_memory(program.process());
     EXPECT_TRUE(captured || captured.error().code == PERDURE_NOT_FOUND) << captured.error().text();
     EXPECT_TRUE(round > 0 || captured) << "none was captured";
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // wait: they go on between two captures
   }
   EXPECT_EQ(program.end(), 0);
   EXPECT_EQ(whole_text_of(out("output")), expected);
@@ -214,7 +214,7 @@ TEST(HeldTrees, TakeAChildThatBeganSinceTheyWereLookedAt) {
     const auto seen = look_at_tree(ancestor.process(), {});
     ASSERT_TRUE(seen) << seen.error().text();
     ::kill(ancestor.process(), SIGUSR1);
-    while (children_of(ancestor.process()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(test_support::eventually("it has a child", [&] { return !children_of(ancestor.process()).empty(); }));
     auto held = HeldTree::seize(ancestor.process());
     ASSERT_TRUE(held) << held.error().text();
     const auto read = held->read({}, *seen);
@@ -319,8 +319,8 @@ TEST_F(Trees, AreRefusedForWhatCannotComeBack) {
                   ::setpgid(0, leader);
                   ::waitpid(leader, nullptr, 0);
                 });
-                while (::getpgid(list_tree(::getpid()).at(1)) == ::getpgrp()) {
-                }
+                (void)test_support::eventually("the child has another group",
+                                               [] { return ::getpgid(list_tree(::getpid()).at(1)) != ::getpgrp(); });
               }),
               HasSubstr("whose leader has ended"));
   EXPECT_THAT(refusal_of([] { wait_in_a_child([] { ::socket(AF_INET, SOCK_STREAM, 0); }); }), "");

@@ -73,7 +73,7 @@ inline base::Status resume_tree_from_memory(const CapturedTree& captured, std::u
     if (resumed) resumed = target.finish();
     if (resumed) return target.release();
     if (resumed.error().code != PERDURE_EXISTS || tries == 50) return resumed;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // wait: for the numbers, before it is tried again
   }
 }
 

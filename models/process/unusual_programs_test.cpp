@@ -2,12 +2,15 @@
 // they end as if nothing had been.
 #include <sys/mman.h>
 
+#include <cstring>
+
 #include "process/facts.hpp"
 #include "process/guard.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
 #include "process/round_trip_testing.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 
 namespace perdure::process {
@@ -87,16 +90,18 @@ char state_letter(pid_t process) {
 }
 
 void wait_for_state(pid_t process, const std::string& letters) {
-  while (letters.find(state_letter(process)) == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(test_support::eventually("the process is in state " + letters,
+                                       [&] { return letters.find(state_letter(process)) != std::string::npos; }));
 }
 
 pid_t only_child_of(pid_t process) {
   const std::string number = std::to_string(process);
-  for (;;)
-    if (const pid_t child = std::atoi(proc_text("/proc/" + number + "/task/" + number + "/children").c_str());
-        child > 0)
-      return child;
+  pid_t child = 0;
+  EXPECT_TRUE(test_support::eventually("process " + number + " has a child", [&] {
+    child = std::atoi(proc_text("/proc/" + number + "/task/" + number + "/children").c_str());
+    return child > 0;
+  }));
+  return child;
 }
 
 // It may make one when it was looked at, and before it stands still.
@@ -182,7 +187,7 @@ TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
       ::_exit(0);
     }
     ASSERT_GT(process, 0);
-    while (!*has_begun) ::usleep(100);
+    ASSERT_TRUE(test_support::eventually("the process has begun", [&] { return has_begun->load(); }));
     for (bool ended = false; !ended;) {
       const auto facts = read_facts(process);
       const auto maps = read_maps(process);
@@ -222,7 +227,7 @@ TEST(ProgramsInVfork, AreRefusedAndNotTouched) {
 TEST(StoppedPrograms, StayStoppedAndGoOnWhenTheyAreTold) {
   test_support::TemporaryDirectory here;
   Program program({PERDURE_AWKWARD, "waits"}, here / "output");
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  wait_for_text(here / "output", "begun");
   ::kill(program.process(), SIGSTOP);
   wait_for_state(program.process(), "T");
   const auto captured = capture_to_memory(program.process());

@@ -11,6 +11,7 @@
 #include "process/captured_testing.hpp"
 #include "process/pages.hpp"
 #include "process/staged_pages.hpp"
+#include "support/eventually.hpp"
 
 namespace perdure::process {
 namespace {
@@ -191,7 +192,7 @@ struct Zeroing {
     for (std::uint64_t block = 0; block < kCount; ++block) fill(block, block % 3 != 0);
     for (std::uint64_t done = 0;; ++done) {
       told->done = done + 1;
-      while (told->times == done) ::usleep(100);
+      while (told->times == done) ::usleep(100);  // wait: its memory is looked at meanwhile, and its parent ends it
       fill(told->block, told->with_number);
     }
   }
@@ -206,7 +207,8 @@ struct Zeroing {
     std::memset(blocks.at(block), with_number ? static_cast<int>(block + 1) : 0, kBlockBytes);
   }
   void wait() const {
-    while (told->done <= told->times) ::usleep(100);
+    EXPECT_TRUE(
+        test_support::eventually("the child has done as it was told", [this] { return told->done > told->times; }));
   }
   void tell(std::uint64_t block, bool with_number) const {
     told->block = block;

@@ -52,7 +52,7 @@ void check_blank(int what) {
 
 void pause_us(long us) {
   timespec left{0, us * 1000};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {  // wait: it is captured meanwhile
   }
 }
 

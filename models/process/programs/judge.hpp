@@ -21,6 +21,6 @@ inline std::uint64_t mix(std::uint64_t x) {
 
 inline void pause_ms(long ms) {
   timespec left{ms / 1000, ms % 1000 * 1'000'000};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {  // wait: it is captured meanwhile
   }
 }

@@ -35,7 +35,7 @@ void judge(bool good, const char* what) {
 
 void pause_us(long us) {
   timespec left{0, us * 1000};
-  while (nanosleep(&left, &left) != 0) {
+  while (nanosleep(&left, &left) != 0) {  // wait: it is captured meanwhile
   }
 }
 bool is_there(const char* name) {

@@ -31,7 +31,7 @@ void judge(bool good) {
 
 void pause_ms(long ms) {
   timespec left{ms / 1000, ms % 1000 * 1'000'000};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {  // wait: it is captured meanwhile
   }
 }
 

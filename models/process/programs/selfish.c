@@ -26,7 +26,7 @@ static uint64_t mixed(uint64_t value, int times) {
 
 static void pause_ms(long ms) {
   const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-  nanosleep(&time, NULL);
+  nanosleep(&time, NULL);  // wait: it is captured meanwhile
 }
 
 static void* judge(void* nothing) {

@@ -18,7 +18,7 @@ def count(name):
     for step in range(3000):
         total = (total * 31 + step) % (1 << 521)
         if step % 300 == 0:
-            time.sleep(0.002)
+            time.sleep(0.002)  # wait: it is captured meanwhile
     sums[name] = total
 
 
@@ -31,7 +31,7 @@ for step in range(60):
     vector = (matrix @ vector) % 1009
     kept = numpy.full(20_000 + step, step)
     digest.update(vector.tobytes() + kept.tobytes() + str(next(numbers)).encode())
-    time.sleep(0.003)
+    time.sleep(0.003)  # wait: it is captured meanwhile
 for thread in threads:
     thread.join()
 wrong += sums["one"] != sums["two"]

@@ -55,7 +55,7 @@ int main() {
 #pragma omp single
     tasks += fibonacci(11);
     const timespec moment{0, 8'000'000};
-    nanosleep(&moment, nullptr);
+    nanosleep(&moment, nullptr);  // wait: it is captured meanwhile
   }
 #pragma omp parallel reduction(+ : in_all)
   in_all += own;

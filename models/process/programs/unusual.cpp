@@ -301,7 +301,7 @@ Result five_hundred() {
           judge(poll(&end, 1, -1) == 1 || errno == EINTR, 72);
           break;
         case 4:
-          clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, nullptr);
+          clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, nullptr);  // wait: this is what is interrupted
           break;
         default:
           judge(sigtimedwait(&set, nullptr, &soon) == -1 && (errno == EAGAIN || errno == EINTR), 73);
@@ -664,7 +664,9 @@ Result long_waits() {
   };
   std::vector<std::thread> threads;
   threads.push_back(repeat(190, [] { return poll(nullptr, 0, kWait_ms) == 0; }));
+  // wait: these are what is interrupted
   threads.push_back(repeat(191, [=] { return nanosleep(&wait, nullptr) == 0; }));
+  // wait: the same
   threads.push_back(repeat(192, [=] { return clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr) == 0; }));
   threads.push_back(repeat(193, [=] {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
