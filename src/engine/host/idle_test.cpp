@@ -14,7 +14,8 @@ namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kIdleChunk = 64 * base::KiB;
-constexpr std::chrono::minutes kLong{10};
+// The server looks once more half a minute after somebody came, whether he has said by then who he is.
+constexpr std::chrono::seconds kLong{10};
 
 class IdleEngine : public EngineFixture {
  protected:
