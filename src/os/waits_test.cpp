@@ -30,7 +30,8 @@ TEST(Eventually, SaysWhereAndWhatDidNotCome) {
   testing::internal::CaptureStderr();
   int looks = 0;
   EXPECT_FALSE(comes_within(
-      std::chrono::nanoseconds(0), "the flush begins", [&] { return ++looks == 0; }, std::source_location::current()));
+      std::chrono::nanoseconds(0), "the flush begins", [&] { return ++looks == 0; }, __builtin_FILE(),
+      __builtin_LINE()));
   EXPECT_EQ(looks, 1) << "it looks once, whatever its limit";
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::MatchesRegex(".*waits_test.cpp:[0-9]+: this did not come: the flush begins \\(0 s\\)\n"));
@@ -39,7 +40,7 @@ TEST(Eventually, SaysWhereAndWhatDidNotCome) {
 TEST(Eventually, SaysWhatItStillWaitsForBeforeItGivesUp) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(comes_within(
-      std::chrono::milliseconds(30), "the flush begins", [] { return false; }, std::source_location::current()));
+      std::chrono::milliseconds(30), "the flush begins", [] { return false; }, __builtin_FILE(), __builtin_LINE()));
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("still waits for: the flush begins"));
 }
 

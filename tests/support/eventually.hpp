@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <source_location>
 #include <string>
 #include <thread>
 
@@ -17,12 +16,12 @@ inline constexpr std::chrono::seconds kEventually{100};
 /// eventually() with another limit, for its own test.
 template <class Condition>
 [[nodiscard]] bool comes_within(std::chrono::nanoseconds limit, const std::string& what, Condition&& condition,
-                                const std::source_location& where) {
+                                const char* file, int line) {
   using Clock = std::chrono::steady_clock;  // not os::monotonic_ns(): tests shift that one
   using std::chrono::duration_cast, std::chrono::seconds, std::chrono::nanoseconds;
   const auto say = [&](const char* how, Clock::duration time) {
-    std::fprintf(stderr, "%s:%u: %s%s (%lld s)\n", where.file_name(), static_cast<unsigned>(where.line()), how,
-                 what.c_str(), static_cast<long long>(duration_cast<seconds>(time).count()));
+    std::fprintf(stderr, "%s:%d: %s%s (%lld s)\n", file, line, how, what.c_str(),
+                 static_cast<long long>(duration_cast<seconds>(time).count()));
   };
   const auto begin = Clock::now();
   bool said = false;
@@ -43,9 +42,9 @@ template <class Condition>
 /// Whether `condition` comes true before kEventually is over. If it does not, standard error says where and what did
 /// not come; `what` is a sentence about it, such as "the second flush begins". In a test: ASSERT_TRUE(eventually(...)).
 template <class Condition>
-[[nodiscard]] bool eventually(const std::string& what, Condition&& condition,
-                              const std::source_location& where = std::source_location::current()) {
-  return comes_within(kEventually, what, condition, where);
+[[nodiscard]] bool eventually(const std::string& what, Condition&& condition,  // clang 14 has no std::source_location
+                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return comes_within(kEventually, what, condition, file, line);
 }
 
 }  // namespace perdure::test_support

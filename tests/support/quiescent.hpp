@@ -41,7 +41,7 @@ inline std::optional<std::map<int, std::string>> asleep(const std::set<int>& oth
 /// passes, none of them before `least` is over, or when somebody outside does something. Test threads that wait by
 /// eventually() belong to `others`.
 [[nodiscard]] inline bool quiescent(const std::set<int>& others = {}, std::chrono::milliseconds least = {},
-                                    const std::source_location& where = std::source_location::current()) {
+                                    const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return eventually(
       "every other thread sleeps",
       [&] {
@@ -50,7 +50,7 @@ inline std::optional<std::map<int, std::string>> asleep(const std::set<int>& oth
         // them all slept. The third is for who was about to sleep at the second, and seemed to sleep already.
         return first && asleep(others, least) == first && asleep(others, least) == first;
       },
-      where);
+      file, line);
 }
 
 }  // namespace perdure::test_support

@@ -14,15 +14,15 @@ class FlusherFixture : public CaptureFixture {
   void TearDown() override { flusher.reset(); }
   /// eventually(), with a condition that is looked at with the lock held.
   template <class Condition>
-  [[nodiscard]] bool await(const std::string& what, Condition condition,
-                           const std::source_location& where = std::source_location::current()) {
+  [[nodiscard]] bool await(const std::string& what, Condition condition, const char* file = __builtin_FILE(),
+                           int line = __builtin_LINE()) {
     return test_support::eventually(
         what,
         [&] {
           const auto guard = ledger->lock();
           return condition();
         },
-        where);
+        file, line);
   }
   std::unique_ptr<store::Store> made;
   std::unique_ptr<Flusher> flusher;
