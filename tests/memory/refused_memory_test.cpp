@@ -153,7 +153,6 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     if (lacks_protection(GetParam())) GTEST_SKIP() << kNoProtection;
   }
   static std::size_t words() { return is_small() ? kSmallWords : kWords; }
-  static bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
   static std::uint64_t number(const char* variable, std::uint64_t otherwise) {
     const char* value = std::getenv(variable);
     return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);

@@ -102,7 +102,7 @@ TEST(DrawnModes, AreWhatThisProgramListsAndCampaignsHaveBoth) {
   const auto all = all_cases_of_this_program(), out = cases_left_out(all);
   EXPECT_GT(out.size(), 0U);
   std::set<std::string> drawn(all.begin(), all.end());
-  EXPECT_EQ(listed("PERDURE_TEST_CAMPAIGN=1"), drawn);
+  EXPECT_TRUE(std::ranges::includes(listed("PERDURE_TEST_CAMPAIGN=1"), drawn)) << "it may have more, of other suites";
   for (const auto& name : out) drawn.erase(name);
   EXPECT_EQ(listed(""), drawn);
 }

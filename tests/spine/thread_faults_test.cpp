@@ -104,7 +104,6 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
   }
   /// Which thread of a process it is, by number: with perdured the even ones, otherwise the odd ones; a campaign tries
   /// all of them in both modes.
-  static bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
   static bool daemon() { return std::string(GetParam()) == "daemon"; }
   void SetUp() override {
     if (lacks_protection(GetParam())) GTEST_SKIP() << kNoProtection;

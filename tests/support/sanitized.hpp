@@ -32,9 +32,12 @@ constexpr T unless_sanitized(T all, T some) {
   return kSanitized ? some : all;
 }
 
+/// Whether a campaign runs (tools/campaign), which takes more of everything.
+inline bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
+
 /// Whether a case is left to the plain build: beside a sanitizer it takes ten times as long, and does nothing that
 /// smaller cases do not do. A campaign runs it there, too. `if (left_to_plain()) GTEST_SKIP() << kLeftToPlain;`
-inline bool left_to_plain() { return kSanitized && std::getenv("PERDURE_TEST_CAMPAIGN") == nullptr; }
+inline bool left_to_plain() { return kSanitized && !campaign(); }
 inline constexpr const char* kLeftToPlain = "the plain build runs it";
 
 }  // namespace perdure::test_support
