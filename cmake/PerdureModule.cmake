@@ -1,12 +1,12 @@
-# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [FAMILY] [LIBRARIES target...] [TEST_LIBRARIES target...] [SHARES share...])
+# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [OWN_PROCESS] [FAMILY] [LIBRARIES target...] [TEST_LIBRARIES target...] [SHARES share...])
 # One folder under src/ = one target perdure_<name> (alias perdure::<name>), which links what src/LAYERS allows it to include. Sources are
 # every *.cpp of the folder; *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
 # FAMILY: its tests are those of its family, see perdure_family.
-# OPTIMISED, OPTIMISED_TESTS: the module, or its tests, in every preset.
+# OPTIMISED, OPTIMISED_TESTS: the module, or its tests, in every preset. OWN_PROCESS, SHARES: see perdure_test.
 include(GoogleTest)
 
 function(perdure_module name)
-  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;FAMILY" "" "LIBRARIES;TEST_LIBRARIES;SHARES" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;OWN_PROCESS;FAMILY" "" "LIBRARIES;TEST_LIBRARIES;SHARES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
   perdure_layers(layers ${name})
   string(REPLACE "/" "_" name ${name})
@@ -30,11 +30,14 @@ function(perdure_module name)
   endif()
   add_library(perdure::${name} ALIAS perdure_${name})
   if(tests AND PERDURE_TESTS AND NOT ARG_FAMILY)
-    set(optimised)
+    set(how)
     if(ARG_OPTIMISED_TESTS)
-      set(optimised OPTIMISED)
+      list(APPEND how OPTIMISED)
     endif()
-    perdure_test(test_${name} ${optimised} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES}
+    if(ARG_OWN_PROCESS)
+      list(APPEND how OWN_PROCESS)
+    endif()
+    perdure_test(test_${name} ${how} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES}
       SHARES ${ARG_SHARES})
   endif()
 endfunction()
@@ -93,12 +96,12 @@ function(perdure_at_length out)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# perdure_test(NAME [OPTIMISED] [WHOLE_SYSTEM] SOURCES file... [LIBRARIES target...] [SHARES share...] [TIMEOUT seconds])
+# perdure_test(NAME [OPTIMISED] [OWN_PROCESS] SOURCES file... [LIBRARIES target...] [SHARES share...] [TIMEOUT seconds])
 # The tests' own code is not optimised but where it is asked for: what they test is, as the preset says.
-# WHOLE_SYSTEM: each case needs a process of its own; others run some dozen to a process (tools/plan_tests).
+# OWN_PROCESS: each case has a process of its own; of other programs some dozen run in one (tools/plan_tests).
 # SHARES: which builds of `make test` run it: plain, address, thread. The plain build has those files of every program that do less beside a sanitizer.
 function(perdure_test name)
-  cmake_parse_arguments(ARG "OPTIMISED;WHOLE_SYSTEM" "TIMEOUT" "SOURCES;LIBRARIES;SHARES" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;OWN_PROCESS" "TIMEOUT" "SOURCES;LIBRARIES;SHARES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -131,8 +134,8 @@ function(perdure_test name)
   endif()
   add_dependencies(share_tests ${name})
   set(label unit)
-  if(ARG_WHOLE_SYSTEM)
-    set(label system)
+  if(ARG_OWN_PROCESS)
+    set(label own_process)
   endif()
   # Names without what GoogleTest prints of a parameter, which may be an address: the same in every run, and without blanks.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES

@@ -33,7 +33,8 @@ perdure_module(plot LIBRARIES PNG::PNG)
 perdure_module(plan)
 perdure_module(affinity TEST_LIBRARIES perdure_test_support)
 perdure_module(reader TEST_LIBRARIES perdure_test_support)
-perdure_module(portable TEST_LIBRARIES perdure_test_support LIBRARIES ${CMAKE_DL_LIBS})
+# HDF5 keeps what it has of files that it could not close, until the process ends.
+perdure_module(portable OWN_PROCESS TEST_LIBRARIES perdure_test_support LIBRARIES ${CMAKE_DL_LIBS})
 # Headers only: the library is loaded at run time (src/portable/hdf5_library.cpp). Without them `export` says so.
 target_compile_definitions(perdure_portable PRIVATE $<$<BOOL:${PERDURE_HDF5_INCLUDE}>:PERDURE_HAVE_HDF5>)
 if(PERDURE_HDF5_INCLUDE)

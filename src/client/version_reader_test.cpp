@@ -2,6 +2,7 @@
 // and any rank's data by any rank.
 #include "client/version_reader.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -380,7 +381,8 @@ TEST_F(VersionReading, ReadsTheNextChunkWhileOneIsWritten) {
         EXPECT_TRUE(reader.restore(rank, target.accept((*reader.locate(rank))->regions).value(), target));
         const auto bytes = expected(rank, 0, kBytes);
         EXPECT_EQ(target.written.size(), kBytes);
-        for (const auto& [at, byte] : target.written) EXPECT_EQ(byte, bytes[at]) << at;
+        EXPECT_TRUE(
+            std::ranges::all_of(target.written, [&](const auto& one) { return one.second == bytes[one.first]; }));
         for (auto& begin : target.order) begin /= kChunk;
         return target.order;
       };
