@@ -12,6 +12,7 @@
 #include "engine/host/much_kept_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
+#include "support/sanitized.hpp"
 
 namespace perdure::client {
 namespace {
@@ -262,6 +263,7 @@ class MuchRedundancy : public VersionReading {
 };
 
 TEST_F(MuchRedundancy, IsToldWhereItIsNeeded) {
+  if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
   const test_support::InstalledHooks installed(full);
   on_ranks([&](Job& job) {
