@@ -152,28 +152,40 @@ TEST(SuspendedJob, GoesOnWithItsCheckpointsWhereverItWas) {
   expect_clean_store(directory.path() + "/store", "app", {4, 5});
 }
 
+/// Hours pass in the midst of each write to the store, and then it fails, until it works.
+class SuspendedWrites : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    const bool counts =
+        std::string_view(operation.call) == "pwrite" && operation.path.find("/store/") != operation.path.npos;
+    if (!counts || works_) return 0;
+    os::shift_monotonic_clock(3 * kHourNs);
+    return EIO;
+  }
+  void work() { works_ = true; }
+
+ private:
+  std::atomic<bool> works_ = false;
+};
+
 // By the clock, the store has failed for longer than it is tried.
 TEST(SuspendedJob, GivesUpAFlushWithoutLosingIt) {
   TemporaryDirectory directory;
-  const Faults faults(directory.path());
   RunOptions one;
   one.ranks = 1;
   const auto outcome = run_ranks(one, [&](const Rank& rank) {
-    faults.install();
+    SuspendedWrites writes;
+    const InstalledHooks installed(writes);
     Protected app(rank, options_in(directory.path(), "embedded"), kStateWords);
-    faults.set("pwrite:/store:EIO");
     RANK_CHECK(app.checkpoint(1) == PERDURE_OK, app.error());
-    (void)app.reports("is being retried");
-    os::shift_monotonic_clock(3 * kHourNs);
-    (void)app.reports("was given up");
+    RANK_CHECK(count_containing(app.reports("was given up"), "was given up") == 1, "no report");
     RANK_CHECK(app.restores(PERDURE_LATEST, 1), app.error());
-    faults.set("");
+    writes.work();
     RANK_CHECK(app.checkpoint(2) == PERDURE_OK, app.error());
     for (int step : {1, 2}) RANK_CHECK(app.wait(step) == PERDURE_OK, app.error());
     RANK_CHECK(app.close() == PERDURE_OK, "close");
     return 0;
   });
-  faults.set("");
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   expect_clean_store(directory.path() + "/store", "app", {1, 2});
 }
