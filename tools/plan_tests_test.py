@@ -67,6 +67,11 @@ class Plans(unittest.TestCase):
         self.assertEqual(self.names(tests, leave_out="^test_b:"), ["A.One", "A.Two", "Apps.demo"])
         self.assertEqual([test.name for test in plan_tests.chosen(tests, leave_out="Two")[1]], ["A.Two"])
 
+    def test_miss_what_runs_in_no_mode(self):
+        tests = [gtest("spine_tests", "Modes/A.One/daemon", "own_process"), gtest("spine_tests", "A.Two", "own_process")]
+        self.assertEqual(plan_tests.lost({"spine_tests:Modes/A.One/embedded", "spine_tests:A.Two"}, tests), [])
+        self.assertEqual(plan_tests.lost({"spine_tests:Modes/A.Three/embedded"}, tests), ["spine_tests:Modes/A.Three/embedded"])
+
     def test_of_programs_hold_their_cases_and_what_is_named_after_them(self):
         tests = [gtest("test_a", "A.One"), gtest("test_b", "B.One"), script("bench.mesh"), script("benches.mesh"), script("bench.process"),
                  script("fuzz_regression_http")]
