@@ -25,7 +25,7 @@ constexpr RunsInBothModes kBoth[] = {
     {"WrongUse.OptionsThatCannotBeAreRefusedByName", "no engine starts; each mode has options of its own to refuse"},
     {"WrongUse.AStoreThatIsAFileIsReportedAndTheApplicationGoesOn", "closing fails only with an embedded engine"},
     {"Limits", "an engine starts where threads, files and directories are refused"},
-    // Who is killed: an embedded engine takes its rank along, perdured is missed by ranks that live.
+    // Killed engines: an embedded engine takes its rank along; living ranks miss perdured.
     {"CrashMatrix", "engines are killed"},
     {"Replace", "engines are killed"},
     {"RandomKills", "engines are killed; each mode has seeds and tiers of its own"},

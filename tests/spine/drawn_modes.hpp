@@ -11,7 +11,7 @@
 
 namespace perdure::test_support {
 
-/// What is instantiated for both modes and runs in both: a suite, or one case of it ("Suite.Case").
+/// A suite that runs in both modes every time, or one case of it ("Suite.Case").
 struct RunsInBothModes {
   std::string_view tests;
   std::string_view why;

@@ -13,11 +13,11 @@
 
 namespace perdure::engine {
 
-/// What a mark of the log says.
+/// The text of a mark in the log.
 inline std::string committed_mark(std::uint64_t version) { return "committed " + std::to_string(version); }
 inline std::string stored_mark(std::uint64_t version) { return "stored " + std::to_string(version); }
 
-/// Of one state. What breaks a promise is a failure of the test.
+/// Judges one state. A broken promise is a failure of the test.
 class CrashJudge {
  public:
   using Versions = std::set<std::uint64_t>;
@@ -83,7 +83,7 @@ class CrashJudge {
       }
   }
 
-  /// What the node says that it holds, as ranks that restart see it; they settle what no rank knows the outcome of.
+  /// Judges the node's holdings as restarting ranks see them. The ranks settle versions whose outcome no rank knows.
   void judge_node() {
     const auto holdings = node_.call(ipc::Inventory{"app"});
     ASSERT_TRUE(holdings) << holdings.error().text();

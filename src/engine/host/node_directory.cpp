@@ -195,7 +195,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
 
 namespace {
 
-// What an owner was writing when it was killed (os::write_file_atomically).
+// Removes the temporary files of an owner that was killed while it wrote (os::write_file_atomically).
 void remove_half_written(const std::string& directory) {
   const auto entries = os::list_directory(directory);
   if (!entries) return;
