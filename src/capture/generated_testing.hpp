@@ -50,13 +50,25 @@ class CollectingTarget : public Target {
   }
   base::Status write(ChunkRange range, base::ConstByteSpan bytes) override {
     if (bytes.size() != range.length) return base::fail(PERDURE_INTERNAL, "target", "range and bytes differ in length");
-    for (std::uint64_t i = 0; i < range.length; ++i) written[range.begin + i] = bytes[i];
+    pieces_[range.begin].assign(bytes.begin(), bytes.end());
     return {};
   }
+  std::uint64_t bytes_written() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [begin, piece] : pieces_) bytes += piece.size();
+    return bytes;
+  }
+  /// Whether each byte that was written is the capture's byte at its offset.
+  bool agrees_with(base::ConstByteSpan capture) const {
+    return std::ranges::all_of(pieces_, [&](const auto& one) {
+      return one.first + one.second.size() <= capture.size() &&
+             std::ranges::equal(one.second, capture.subspan(one.first, one.second.size()));
+    });
+  }
   std::vector<segment::RegionEntry> entries;
-  std::map<std::uint64_t, std::byte> written;  ///< by offset in the capture
 
  private:
+  std::map<std::uint64_t, std::vector<std::byte>> pieces_;  // by offset in the capture; no two overlap
   std::vector<ChunkRange> needed_;
   bool all_ = true;
 };

@@ -316,14 +316,13 @@ TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
     const auto needed = all.accept((*reader.locate(rank))->regions);
     ASSERT_TRUE(needed);
     ASSERT_TRUE(reader.restore(rank, *needed, all));
-    ASSERT_EQ(all.written.size(), kBytes);
-    const auto bytes = expected(rank, 0, kBytes);
-    for (const auto& [at, byte] : all.written) ASSERT_EQ(byte, bytes[at]);
+    ASSERT_EQ(all.bytes_written(), kBytes);
+    EXPECT_TRUE(all.agrees_with(expected(rank, 0, kBytes)));
     // Chunks of which nothing is needed are not read.
     capture::CollectingTarget some({{10, 5}, {3 * kChunk + 1, 1}});
     const std::uint64_t before = reader.bytes_read().store;
     ASSERT_TRUE(reader.restore(rank, some.accept((*reader.locate(rank))->regions).value(), some));
-    EXPECT_EQ(some.written.size(), kChunk + (kBytes - 3 * kChunk));
+    EXPECT_EQ(some.bytes_written(), kChunk + (kBytes - 3 * kChunk));
     EXPECT_EQ(reader.bytes_read().store - before, kChunk + (kBytes - 3 * kChunk));
     reader.release();
   });
@@ -358,7 +357,7 @@ TEST_F(VersionReading, BringsTheChunkThatIsWaitedForFirst) {
     const auto order_of = [&](std::vector<std::uint64_t> awaited) {
       AwaitedBytes target(std::move(awaited));
       EXPECT_TRUE(reader.restore(job.rank(), target.accept((*reader.locate(job.rank()))->regions).value(), target));
-      EXPECT_EQ(target.written.size(), kBytes);
+      EXPECT_EQ(target.bytes_written(), kBytes);
       for (auto& begin : target.order) begin /= kChunk;
       return target.order;
     };
@@ -378,13 +377,12 @@ TEST_F(VersionReading, ReadsTheNextChunkWhileOneIsWritten) {
     choose(reader);
     using Order = std::vector<std::uint64_t>;
     for (const std::uint32_t rank : {job.rank(), elsewhere(job)}) {  // out of slots, and of the store
+      const auto bytes = expected(rank, 0, kBytes);
       const auto order_of = [&](std::vector<std::uint64_t> awaited, std::size_t ahead_from) {
         AwaitedBytes target(std::move(awaited), ahead_from);
         EXPECT_TRUE(reader.restore(rank, target.accept((*reader.locate(rank))->regions).value(), target));
-        const auto bytes = expected(rank, 0, kBytes);
-        EXPECT_EQ(target.written.size(), kBytes);
-        EXPECT_TRUE(
-            std::ranges::all_of(target.written, [&](const auto& one) { return one.second == bytes[one.first]; }));
+        EXPECT_EQ(target.bytes_written(), kBytes);
+        EXPECT_TRUE(target.agrees_with(bytes));
         for (auto& begin : target.order) begin /= kChunk;
         return target.order;
       };
@@ -413,9 +411,8 @@ TEST_F(VersionReading, EndsWhileAChunkIsReadAhead) {
     const std::uint64_t slots = reader.bytes_read().slots, store = reader.bytes_read().store;
     AwaitedBytes repaired({}, 0);
     EXPECT_TRUE(reader.restore(job.rank(), repaired.accept((*reader.locate(job.rank()))->regions).value(), repaired));
-    const auto bytes = expected(job.rank(), 0, kBytes);
-    EXPECT_EQ(repaired.written.size(), kBytes);
-    for (const auto& [at, byte] : repaired.written) ASSERT_EQ(byte, bytes[at]) << at;
+    EXPECT_EQ(repaired.bytes_written(), kBytes);
+    EXPECT_TRUE(repaired.agrees_with(expected(job.rank(), 0, kBytes)));
     EXPECT_EQ(reader.bytes_read().slots - slots, kBytes - kChunk);
     EXPECT_EQ(reader.bytes_read().store - store, kChunk) << "whose slot is damaged";
     Full target;

@@ -231,7 +231,7 @@ class WentBack : public ::testing::Test {
   TemporaryDirectory directory_{TemporaryDirectory::Place::memory};
 };
 
-// What was newer before, of a branch that was left, makes room.
+// Whatever goes for a third version, the one that somebody went back to and waited for stays.
 TEST_F(WentBack, AndWaitedTheOlderVersionIsNotTheFirstToGo) {
   on_ranks([](const Rank& rank, perdure_t* handle, State& state) {
     REQUIRE(checkpoint(handle, state, 1, true) == 0);
@@ -239,7 +239,9 @@ TEST_F(WentBack, AndWaitedTheOlderVersionIsNotTheFirstToGo) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", 1));
     REQUIRE(state.step == 1 && state.right());
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 30));
-    REQUIRE(checkpoint(handle, state, 3, true) == 0);  // its copies need room
+    REQUIRE(checkpoint(handle, state, 3, false) == 0);
+    // There is room for the copies of two versions, and both are promised.
+    REQUIRE(perdure_wait(handle, "app", 3, PERDURE_LEVEL_NODE, 1) == PERDURE_TIMEOUT);
     perdure_level level{};
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
     REQUIRE(level == PERDURE_LEVEL_NODE);
