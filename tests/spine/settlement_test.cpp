@@ -107,7 +107,7 @@ TEST(Settlement, AnEngineThatDiesWhenARestoreAsksItDoesNotMakeTheRanksTakeAnOlde
       std::vector<std::uint64_t> state(24000);
       if (int bad = three_checkpoints(rank, handle, step, state)) return bad;
       ::unsetenv("PERDURE_TEST_CRASH");
-      if (perdure_restore(handle, "app", PERDURE_LATEST) != PERDURE_OK) return 51;
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
       if (step != 3 || state != state_at(rank.rank, 3, state.size())) return 52;
       return perdure_close(&handle) == PERDURE_OK ? 0 : 53;
     });
