@@ -94,7 +94,7 @@ class AnyValue {
   template <class T>
   void fill_fields(T& value) {
     const auto all = [&] {
-      std::apply([this](auto&... field) { (fill(field), ...); }, base::field_codec::fields_of(value));
+      base::field_codec::with_fields_of(value, [this](auto&... field) { (fill(field), ...); });
     };
     all();
     if constexpr (base::CanBeWrong<T>)

@@ -82,14 +82,15 @@ concept AroundMap = requires(const T& value) {
   { value.map() } -> std::same_as<const typename T::Map&>;
 };
 
-template <class T>
-auto fields_of(T& value) {
+/// Calls with all fields of `value`.
+template <class T, class Call>
+auto with_fields_of(T& value, Call&& call) {
   if constexpr (std::same_as<std::remove_const_t<T>, Error>)
-    return std::tie(value.code, value.object, value.cause, value.remedy, value.retryable);
+    return call(value.code, value.object, value.cause, value.remedy, value.retryable);
   else if constexpr (std::same_as<std::remove_const_t<T>, Hash128>)
-    return std::tie(value.low, value.high);
+    return call(value.low, value.high);
   else
-    return value.fields();
+    return value.with_fields(call);
 }
 
 template <class T>
@@ -101,6 +102,14 @@ constexpr std::string_view names_of() {
   else
     return T::field_names();
 }
+
+template <class T>
+constexpr std::size_t least_bytes();
+/// Of all fields that it would be called with, as a type: it is never called.
+struct LeastBytes {
+  template <class... Field>
+  auto operator()(Field&...) const -> std::integral_constant<std::size_t, (std::size_t{0} + ... + least_bytes<Field>())>;
+};
 
 /// The fewest bytes that any value of T is written as.
 template <class T>
@@ -119,9 +128,7 @@ constexpr std::size_t least_bytes() {
   } else if constexpr (Is<T>::pair) {
     return least_bytes<typename T::first_type>() + least_bytes<typename T::second_type>();
   } else {
-    return []<class... Field>(std::type_identity<std::tuple<Field&...>>) {
-      return (std::size_t{0} + ... + least_bytes<Field>());
-    }(std::type_identity<decltype(fields_of(std::declval<T&>()))>{});
+    return decltype(with_fields_of(std::declval<T&>(), LeastBytes{}))::value;
   }
 }
 
@@ -169,7 +176,7 @@ class FieldWriter {
       if (!value) return write(value.error());
       if constexpr (!std::is_void_v<typename T::value_type>) write(*value);
     } else {
-      std::apply([this](const auto&... field) { (write(field), ...); }, fields_of(value));
+      with_fields_of(value, [this](const auto&... field) { (write(field), ...); });
     }
   }
 
@@ -344,7 +351,7 @@ class FieldReader {
       return true;
     };
     const bool all =
-        std::apply([&](auto&... field) { return (true && ... && one(field)); }, field_codec::fields_of(value));
+        field_codec::with_fields_of(value, [&](auto&... field) { return (true && ... && one(field)); });
     --nested_;
     if (!all) return name_field(field_name(field_codec::names_of<T>(), index));
     if constexpr (CanBeWrong<T>) cause_ = value.wrong();

@@ -160,9 +160,7 @@ TEST(FieldCodec, KeysOfAMapAscend) {
 
 struct Node {
   std::vector<Node> children;
-  auto fields() { return std::tie(children); }
-  auto fields() const { return std::tie(children); }
-  static constexpr std::string_view field_names() { return "children"; }
+  PERDURE_FIELDS(children)
 };
 
 TEST(FieldCodec, NestingHasALimit) {

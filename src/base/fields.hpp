@@ -1,16 +1,22 @@
 #pragma once
 // The fields of a structure, named once: PERDURE_FIELDS(first, second) inside the structure. The codec between
-// processes of one release (base/field_codec.hpp) and its tests follow from it.
+// processes of one release (base/field_codec.hpp) and its tests follow from it. `with_fields(call)` calls with all of
+// them: a template, so that a unit pays only for the structures that it writes or reads.
 #include <algorithm>
 #include <concepts>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #define PERDURE_FIELDS(...)                                                \
   static constexpr std::string_view field_names() { return #__VA_ARGS__; } \
-  auto fields() { return std::tie(__VA_ARGS__); }                          \
-  auto fields() const { return std::tie(__VA_ARGS__); }
+  template <class Call>                                                    \
+  auto with_fields(Call&& call) {                                          \
+    return call(__VA_ARGS__);                                              \
+  }                                                                        \
+  template <class Call>                                                    \
+  auto with_fields(Call&& call) const {                                    \
+    return call(__VA_ARGS__);                                              \
+  }
 
 namespace perdure::base {
 

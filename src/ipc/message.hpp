@@ -4,7 +4,6 @@
 // engine's handler for it is in src/engine/serve.
 #include <concepts>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 
 #include "base/fields.hpp"
