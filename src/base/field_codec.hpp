@@ -106,9 +106,10 @@ constexpr std::string_view names_of() {
 template <class T>
 constexpr std::size_t least_bytes();
 /// Of all fields that it would be called with, as a type: it is never called.
-struct LeastBytes {
+struct SumOfBytes {
   template <class... Field>
-  auto operator()(Field&...) const -> std::integral_constant<std::size_t, (std::size_t{0} + ... + least_bytes<Field>())>;
+  auto operator()(Field&...) const
+      -> std::integral_constant<std::size_t, (std::size_t{0} + ... + least_bytes<Field>())>;
 };
 
 /// The fewest bytes that any value of T is written as.
@@ -128,7 +129,7 @@ constexpr std::size_t least_bytes() {
   } else if constexpr (Is<T>::pair) {
     return least_bytes<typename T::first_type>() + least_bytes<typename T::second_type>();
   } else {
-    return decltype(with_fields_of(std::declval<T&>(), LeastBytes{}))::value;
+    return decltype(with_fields_of(std::declval<T&>(), SumOfBytes{}))::value;
   }
 }
 
@@ -350,8 +351,7 @@ class FieldReader {
       ++index;
       return true;
     };
-    const bool all =
-        field_codec::with_fields_of(value, [&](auto&... field) { return (true && ... && one(field)); });
+    const bool all = field_codec::with_fields_of(value, [&](auto&... field) { return (true && ... && one(field)); });
     --nested_;
     if (!all) return name_field(field_name(field_codec::names_of<T>(), index));
     if constexpr (CanBeWrong<T>) cause_ = value.wrong();
