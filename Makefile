@@ -43,7 +43,11 @@ demo-nodes: demo-programs
 	@echo "== 3 of 3: the demonstration, some 40 s"
 	@tools/demo-nodes
 
-demo-elastic: demo-programs
+demo-elastic:
+	@echo "== 1 of 3: packages"
+	@tools/bootstrap --demo && echo "  all are here"
+	@echo "== 2 of 3: building the command line and the heat solver in build/demo; some 3 min on 2 processors, once"
+	@tools/build --progress demo -DPERDURE_RUN_ONLY=OFF heat2d_c perdure_cli
 	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo-elastic
 
@@ -59,15 +63,15 @@ demo-process:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
 	@echo "== 2 of 3: building the command line and the kernels in build/demo; some 2 min on 2 processors, once"
-	@tools/build --progress demo kernels perdure_cli
+	@tools/build --progress demo -DPERDURE_RUN_ONLY=OFF kernels perdure_cli
 	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo-process
 
 demo-programs:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
-	@echo "== 2 of 3: building the library, the command line and two programs in build/demo; some 2 min on 2 processors, once"
-	@tools/build --progress demo nbody heat2d_c perdure_cli
+	@echo "== 2 of 3: building the library, the command line for running programs and one program in build/demo; some 2 min on 2 processors, once"
+	@tools/build --progress demo nbody perdure_cli
 
 test: bootstrap
 	@tools/test $(if $(SINCE),--since $(SINCE))

@@ -1,22 +1,33 @@
-# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [OWN_PROCESS] [FAMILY] [LIBRARIES target...] [TEST_LIBRARIES target...] [SHARES share...])
+# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [OWN_PROCESS] [FAMILY] [LIBRARIES target...] [OWN_LIBRARIES target...]
+#   [OWN_INCLUDES folder...] [TEST_LIBRARIES target...] [SHARES share...])
 # One folder under src/ = one target perdure_<name> (alias perdure::<name>), which links what src/LAYERS allows it to include. Sources are
 # every *.cpp of the folder; *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
+# OWN_LIBRARIES, OWN_INCLUDES: what its sources need and its headers do not show.
 # FAMILY: its tests are those of its family, see perdure_family.
 # OPTIMISED, OPTIMISED_TESTS: the module, or its tests, in every preset. OWN_PROCESS, SHARES: see perdure_test.
 include(GoogleTest)
 
 function(perdure_module name)
-  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;OWN_PROCESS;FAMILY" "" "LIBRARIES;TEST_LIBRARIES;SHARES" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;OWN_PROCESS;FAMILY" ""
+    "LIBRARIES;OWN_LIBRARIES;OWN_INCLUDES;TEST_LIBRARIES;SHARES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
   perdure_layers(layers ${name})
+  perdure_together(together ${name} layers)
   string(REPLACE "/" "_" name ${name})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  if(sources)
+  if(sources AND together)  # its sources are compiled with those of others
+    target_sources(${together} PRIVATE ${sources})
+    target_link_libraries(${together} PUBLIC ${layers} ${ARG_LIBRARIES} PRIVATE ${ARG_OWN_LIBRARIES})
+    target_include_directories(${together} SYSTEM PRIVATE ${ARG_OWN_INCLUDES})
+    add_library(perdure_${name} INTERFACE)
+    target_link_libraries(perdure_${name} INTERFACE ${together})
+  elseif(sources)
     add_library(perdure_${name} STATIC ${sources})
     target_include_directories(perdure_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-    target_link_libraries(perdure_${name} PUBLIC ${layers} ${ARG_LIBRARIES} PRIVATE perdure_warnings)
+    target_include_directories(perdure_${name} SYSTEM PRIVATE ${ARG_OWN_INCLUDES})
+    target_link_libraries(perdure_${name} PUBLIC ${layers} ${ARG_LIBRARIES} PRIVATE ${ARG_OWN_LIBRARIES} perdure_warnings)
     set_target_properties(perdure_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     if(ARG_OPTIMISED)
       target_compile_options(perdure_${name} PRIVATE -O2)

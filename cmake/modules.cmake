@@ -6,7 +6,7 @@ if(PERDURE_SANITIZE)
   set(virtual_time OPTIMISED)
   set(virtual_time_tests OPTIMISED_TESTS)
 endif()
-perdure_module(base LIBRARIES nlohmann_json::nlohmann_json tl::expected)
+perdure_module(base LIBRARIES nlohmann_json::nlohmann_json)
 # Hashing is optimised in every preset: without it the sanitizer suites spend their time here.
 set_source_files_properties(src/base/hash.cpp PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")  # chosen at run time, see src/base/hash_kernels.hpp
@@ -14,11 +14,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")  # chosen at run time, see src
   set_source_files_properties(src/base/hash.cpp PROPERTIES COMPILE_DEFINITIONS PERDURE_HAVE_AVX2_KERNELS)
 endif()
 perdure_module(os LIBRARIES Threads::Threads ${CMAKE_DL_LIBS} TEST_LIBRARIES perdure_test_support SHARES address thread)
-perdure_module(placement ${virtual_time} ${virtual_time_tests})
-target_link_libraries(perdure_placement PRIVATE Boost::headers)
+perdure_module(placement ${virtual_time} ${virtual_time_tests} OWN_LIBRARIES Boost::headers)
 # Computing parities is optimised in every preset, as hashing is; so are its tests, which try every loss.
-perdure_module(redundancy OPTIMISED OPTIMISED_TESTS LIBRARIES ${CMAKE_DL_LIBS})
-target_include_directories(perdure_redundancy SYSTEM PRIVATE ${PERDURE_ISAL_INCLUDE})
+perdure_module(redundancy OPTIMISED OPTIMISED_TESTS LIBRARIES ${CMAKE_DL_LIBS} OWN_INCLUDES ${PERDURE_ISAL_INCLUDE})
 perdure_module(config TEST_LIBRARIES perdure_test_support)
 perdure_module(comm TEST_LIBRARIES perdure_test_support)
 perdure_module(metrics ${virtual_time})
@@ -50,13 +48,15 @@ if(PERDURE_TESTS)  # they read the descriptions that are shipped
   endforeach()
 endif()
 perdure_module(catalog TEST_LIBRARIES perdure_test_support SHARES address thread)
-perdure_module(network TEST_LIBRARIES perdure_test_support SHARES address thread)
-target_link_libraries(perdure_network PRIVATE perdure::sodium)
-target_include_directories(perdure_network SYSTEM PRIVATE ${PERDURE_FABRIC_INCLUDE})
+perdure_module(network OWN_LIBRARIES perdure::sodium OWN_INCLUDES ${PERDURE_FABRIC_INCLUDE} TEST_LIBRARIES perdure_test_support
+  SHARES address thread)
 perdure_module(parity TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_module(ipc TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_family(engine PARTS ledger pipeline flush upkeep replicate recover peers serve host TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_module(client TEST_LIBRARIES perdure_test_support SHARES address thread)
+perdure_cut(perdure_client 16)
+perdure_cut(test_client 12)
+perdure_cut(test_engine 20)
 
 perdure_module(launch LIBRARIES fmt::fmt)
 perdure_module(inspect LIBRARIES fmt::fmt TEST_LIBRARIES perdure_test_support)
@@ -72,11 +72,17 @@ endif()
 # The library that applications load. Everything inside is hidden but the perdure_* functions.
 file(GLOB capi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/capi/*.cpp)
 list(FILTER capi_sources EXCLUDE REGEX "_test\\.cpp$")
+set(portable perdure_portable)
+if(PERDURE_RUN_ONLY)  # without what reads stores, and writes them for other programs
+  list(FILTER capi_sources EXCLUDE REGEX "/reader\\.cpp$")
+  set(portable)
+endif()
 add_library(perdure_shared SHARED ${capi_sources})
+perdure_precompile(perdure_shared)
 target_include_directories(perdure_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-target_link_libraries(perdure_shared PRIVATE perdure_client perdure_portable perdure_warnings)
+target_link_libraries(perdure_shared PRIVATE perdure_client ${portable} perdure_warnings)
 target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
-set_target_properties(perdure_shared PROPERTIES OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
+set_target_properties(perdure_shared PROPERTIES DEFINE_SYMBOL "" OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 
 if(PERDURE_MPI)

@@ -106,7 +106,7 @@ constexpr std::string_view names_of() {
 template <class T>
 constexpr std::size_t least_bytes();
 /// Of all fields that it would be called with, as a type: it is never called.
-struct SumOfBytes {
+struct BytesOfFields {
   template <class... Field>
   auto operator()(Field&...) const
       -> std::integral_constant<std::size_t, (std::size_t{0} + ... + least_bytes<Field>())>;
@@ -129,7 +129,7 @@ constexpr std::size_t least_bytes() {
   } else if constexpr (Is<T>::pair) {
     return least_bytes<typename T::first_type>() + least_bytes<typename T::second_type>();
   } else {
-    return decltype(with_fields_of(std::declval<T&>(), SumOfBytes{}))::value;
+    return decltype(with_fields_of(std::declval<T&>(), BytesOfFields{}))::value;
   }
 }
 

@@ -1,0 +1,24 @@
+# The program `perdure` with the verb `run` alone; the others say that they are missing. What `run` needs of src/inspect and src/reader is
+# compiled with it.
+set(run check_protection check_protection_place check_protection_report command_line configuration main node_arguments overview registry run
+  run_summary usage absent_verb)
+set(inspect check_protection_compare check_protection_region check_protection_remover check_protection_start check_protection_verdict
+  checkpoints node_directories store_place table words)
+list(TRANSFORM run REPLACE "(.+)" "\\1.cpp")
+list(TRANSFORM inspect REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/inspect/\\1.cpp")
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/registry.cpp)
+file(STRINGS registry.cpp rows REGEX "^ +{\"[a-z]+\", .*enrol_[a-z]+},$")
+set(absent "#include \"cli/absent_verb.hpp\"\n\nnamespace perdure::cli {\n")
+foreach(row ${rows})
+  string(REGEX REPLACE ".*(enrol_[a-z]+)},$" "\\1" enrol "${row}")
+  if(NOT enrol STREQUAL "enrol_run")
+    string(APPEND absent "Action ${enrol}(CLI::App& app) { return absent_verb(app); }\n")
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT absent_verbs.cpp CONTENT "${absent}}  // namespace perdure::cli\n" @ONLY)
+
+add_executable(perdure_cli ${run} ${inspect} ${PROJECT_SOURCE_DIR}/src/reader/inventory.cpp ${CMAKE_CURRENT_BINARY_DIR}/absent_verbs.cpp)
+target_include_directories(perdure_cli PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(perdure_cli PRIVATE perdure_launch perdure_config perdure_store fmt::fmt CLI11::CLI11 perdure_warnings)
+set_target_properties(perdure_cli PROPERTIES OUTPUT_NAME perdure)
