@@ -17,7 +17,7 @@ if(PERDURE_PRECOMPILE)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache asks for it
   endif()
   perdure_precompiled_target(perdure_precompiled)
-  if(NOT PERDURE_TOGETHER)  # there are too few programs then
+  if(PERDURE_TESTS OR NOT PERDURE_TOGETHER)  # else there are too few programs
     perdure_precompiled_target(perdure_precompiled_program <CLI/CLI.hpp>)
     target_link_libraries(perdure_precompiled_program PRIVATE CLI11::CLI11)
     # Programs are compiled with -fPIE, libraries with -fPIC.
