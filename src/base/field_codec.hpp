@@ -105,11 +105,13 @@ constexpr std::string_view names_of() {
 
 template <class T>
 constexpr std::size_t least_bytes();
-/// Of all fields that it would be called with, as a type: it is never called.
+/// Of all fields that it is called with, as a type: their values do not count.
 struct BytesOfFields {
   template <class... Field>
   auto operator()(Field&...) const
-      -> std::integral_constant<std::size_t, (std::size_t{0} + ... + least_bytes<Field>())>;
+      -> std::integral_constant<std::size_t, (std::size_t{0} + ... + least_bytes<Field>())> {
+    return {};
+  }
 };
 
 /// The fewest bytes that any value of T is written as.
