@@ -34,7 +34,7 @@ else()
   file(GLOB with_hdf5 src/portable/hdf5_*.cpp)
   set_source_files_properties(${with_hdf5} PROPERTIES HEADER_FILE_ONLY ON)
 endif()
-perdure_module(simulate TEST_LIBRARIES perdure_test_support)
+perdure_module(simulate TEST_LIBRARIES perdure_test_support SHARES plain)
 if(PERDURE_TESTS)  # they read the descriptions that are shipped
   foreach(test test_device test_calibration test_simulate)
     target_compile_definitions(${test} PRIVATE PERDURE_DEVICES="${PROJECT_SOURCE_DIR}/share/devices")

@@ -15,6 +15,7 @@
 #include <random>
 
 #include "mesh/three_fields_testing.hpp"
+#include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -250,7 +251,7 @@ TEST_F(MutatedFields, OfOtherProgramsAreSeldomTakenForOthers) {
 }
 
 TEST_F(MutatedFields, ThatWereCutShortAreRefused) {
-  for (std::size_t length = 0; length < whole_.size(); length += 1 + length / 50) {
+  for (std::size_t length = 0; length < whole_.size(); length += 1 + length / test_support::unless_sanitized(50, 8)) {
     put(path_, std::span(whole_).first(length));
     const Outcome outcome = read_all(path_, {}, written_);
     EXPECT_TRUE(outcome.all(Read::refused)) << length << " of " << whole_.size() << " bytes: " << outcome;

@@ -49,7 +49,7 @@ TEST(Divisions, AreRefusedWhereAPartWouldBeTooSmall) {
 
 TEST(RandomMeshLoops, HaveTheSameContentOnAnyNumberOfRanksAndThreads) {
   std::set<int> numbers;
-  const auto seeds = test_support::many_seeds(0, 60, 60);
+  const auto seeds = test_support::many_seeds(0, 60, 12);
   for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomLoops program(seed);
     std::mutex mutex;

@@ -146,7 +146,7 @@ class RandomTransfers {
 
 TEST(Transfers, DoOnAnyNumberOfRanksWhatACopyDoes) {
   std::set<int> numbers;
-  const auto seeds = test_support::many_seeds(0, 60, 60);
+  const auto seeds = test_support::many_seeds(0, 60, 12);
   for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomTransfers program(seed);
     const Copied copied = program.copied();
