@@ -93,9 +93,7 @@ class AnyValue {
   }
   template <class T>
   void fill_fields(T& value) {
-    const auto all = [&] {
-      base::field_codec::with_fields_of(value, [this](auto&... field) { (fill(field), ...); });
-    };
+    const auto all = [&] { base::field_codec::with_fields_of(value, [&](auto&... field) { (fill(field), ...); }); };
     all();
     if constexpr (base::CanBeWrong<T>)
       while (!value.wrong().empty()) all();
