@@ -47,7 +47,7 @@ perdure_module(parity TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_module(ipc TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_family(engine PARTS ledger pipeline flush upkeep replicate recover peers serve host TEST_LIBRARIES perdure_test_support SHARES address thread)
 perdure_module(client TEST_LIBRARIES perdure_test_support SHARES address thread)
-perdure_cut(perdure_client 16)
+perdure_cut(perdure_client 24)
 
 perdure_module(launch LIBRARIES fmt::fmt)
 perdure_module(inspect LIBRARIES fmt::fmt TEST_LIBRARIES perdure_test_support)

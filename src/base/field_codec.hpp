@@ -179,7 +179,7 @@ class FieldWriter {
       if (!value) return write(value.error());
       if constexpr (!std::is_void_v<typename T::value_type>) write(*value);
     } else {
-      with_fields_of(value, [this](const auto&... field) { (write(field), ...); });
+      with_fields_of(value, [&](const auto&... field) { (write(field), ...); });
     }
   }
 
