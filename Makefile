@@ -46,7 +46,7 @@ demo-nodes: demo-programs
 demo-elastic:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
-	@echo "== 2 of 3: building the command line and the heat solver in build/demo; some 3 min on 2 processors, once"
+	@echo "== 2 of 3: building the command line and the heat solver in build/demo; 4 to 7 min on 2 processors, once"
 	@tools/build --progress demo -DPERDURE_RUN_ONLY=OFF heat2d_c perdure_cli
 	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo-elastic
@@ -54,7 +54,7 @@ demo-elastic:
 demo-mesh:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
-	@echo "== 2 of 3: building the library, the daemon and CloverLeaf in build/demo; some 2 min on 2 processors, once"
+	@echo "== 2 of 3: building the library, the daemon and CloverLeaf in build/demo; 3 to 5 min on 2 processors, once"
 	@tools/build --progress demo clover3d
 	@echo "== 3 of 3: the demonstration, some 60 s"
 	@tools/demo-mesh
@@ -62,7 +62,7 @@ demo-mesh:
 demo-process:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
-	@echo "== 2 of 3: building the command line and the kernels in build/demo; some 2 min on 2 processors, once"
+	@echo "== 2 of 3: building the command line and the kernels in build/demo; 3 to 6 min on 2 processors, once"
 	@tools/build --progress demo -DPERDURE_RUN_ONLY=OFF kernels perdure_cli
 	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo-process
@@ -70,7 +70,7 @@ demo-process:
 demo-programs:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
-	@echo "== 2 of 3: building the library, the command line for running programs and one program in build/demo; some 2 min on 2 processors, once"
+	@echo "== 2 of 3: building the library, the command line for running programs and one program in build/demo; 2 to 4 min on 2 processors, once"
 	@tools/build --progress demo nbody perdure_cli
 
 test: bootstrap

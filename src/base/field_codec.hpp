@@ -173,7 +173,7 @@ class FieldWriter {
     } else if constexpr (Is<T>::variant) {
       static_assert(std::variant_size_v<T> <= 256);
       number(static_cast<std::uint8_t>(value.index()));
-      std::visit([this](const auto& content) { write(content); }, value);
+      std::visit([&](const auto& content) { write(content); }, value);
     } else if constexpr (Is<T>::result) {
       write(!value.has_value());
       if (!value) return write(value.error());
