@@ -1,5 +1,5 @@
 # The modules, in the order of src/LAYERS, which says what each links.
-perdure_module(base LIBRARIES nlohmann_json::nlohmann_json)
+perdure_module(base LIBRARIES nlohmann_json::nlohmann_json tl::expected)
 # Hashing is optimised in every preset: without it the sanitizer suites spend their time here.
 set_source_files_properties(src/base/hash.cpp PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")  # chosen at run time, see src/base/hash_kernels.hpp
@@ -73,6 +73,7 @@ perdure_precompile(perdure_shared)
 target_include_directories(perdure_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 target_link_libraries(perdure_shared PRIVATE perdure_client ${portable} perdure_warnings)
 target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
+# DEFINE_SYMBOL: a definition of its own would refuse the precompiled headers.
 set_target_properties(perdure_shared PROPERTIES DEFINE_SYMBOL "" OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 

@@ -82,7 +82,7 @@ concept AroundMap = requires(const T& value) {
   { value.map() } -> std::same_as<const typename T::Map&>;
 };
 
-/// Calls with all fields of `value`.
+/// Calls `call` with all fields of `value`.
 template <class T, class Call>
 auto with_fields_of(T& value, Call&& call) {
   if constexpr (std::same_as<std::remove_const_t<T>, Error>)
@@ -105,7 +105,7 @@ constexpr std::string_view names_of() {
 
 template <class T>
 constexpr std::size_t least_bytes();
-/// Of all fields that it is called with, as a type: their values do not count.
+/// Returns the fewest bytes of all fields together, as a type. It does not look at their values.
 struct BytesOfFields {
   template <class... Field>
   auto operator()(Field&...) const
