@@ -245,6 +245,8 @@ TEST_F(WentBack, AndWaitedTheOlderVersionIsNotTheFirstToGo) {
     perdure_level level{};
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
     REQUIRE(level == PERDURE_LEVEL_NODE);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 2, &level));
+    REQUIRE(level == PERDURE_LEVEL_NODE);
     rank.barrier();
     return 0;
   });
