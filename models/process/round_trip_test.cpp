@@ -13,7 +13,9 @@
 
 #include "process/captured_testing.hpp"
 #include "process/memory_maps.hpp"
+#include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
+#include "support/eventually.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
@@ -199,6 +201,7 @@ class Squatter {
 TEST(RoundTripsOfAProgram, WaitForTheNumbersOfItsThreads) {
   InTheMiddle middle("throws");
   const pid_t number = middle.program.process();
+  ASSERT_TRUE(test_support::eventually("it has made threads", [&] { return threads_of(number).size() > 1; }));
   pid_t taken = 0;
   const auto captured = capture_to_memory(number);
   ASSERT_TRUE(captured) << captured.error().text();

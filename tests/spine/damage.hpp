@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenario.hpp"
@@ -43,7 +45,7 @@ inline std::vector<char> read_bytes(const fs::path& path) {
   std::vector<char> bytes;
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return bytes;
-  std::vector<char> block(1U << 20);
+  std::array<char, 1U << 16> block;  // not cleared: waits read small files of /proc again and again
   for (std::size_t got = 1; got > 0;) {
     got = std::fread(block.data(), 1, block.size(), file);
     bytes.insert(bytes.end(), block.data(), block.data() + got);
@@ -106,10 +108,12 @@ inline std::vector<int> engine_pids(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    // The name first: whoever reads a command line reads the process's memory, which may be in the midst of a resume.
+    const auto program = read_bytes(entry.path() / "comm");
+    if (!std::string_view(program.data(), program.size()).starts_with("perdured")) continue;
     const auto line = read_bytes(entry.path() / "cmdline");
     const std::string text(line.begin(), line.end());
-    const bool daemon = fs::path(text.substr(0, text.find('\0'))).filename().string().starts_with("perdured");
-    if (daemon && text.find(directory + "/node") != std::string::npos) pids.push_back(std::stoi(name));
+    if (text.find(directory + "/node") != std::string::npos) pids.push_back(std::stoi(name));
   }
   return pids;
 }
