@@ -20,6 +20,7 @@ help:
 	@echo "make campaign          what takes longer than CI may: more seeds, every later crash point, longer fuzzing"
 	@echo "make campaign RUNS=N SEED=S  N drawn scenarios of several failures at once, from seed S on (1), against a model of what was promised"
 	@echo "make campaign RUNS=N ELASTIC=yes  of arrays on other numbers of ranks, with one failure at most"
+	@echo "make campaign PEOPLE=N  what people do with a program, as N seeds draw it: changed code, forgotten closes, SIGTERM at any moment"
 	@echo "make campaign KILLED=N  each mini-application killed anywhere, from N seeds, on other numbers of ranks and threads"
 	@echo "make campaign-process SEEDS=N  each kernel and each awkward program captured at N random moments (500), killed, brought back, compared"
 	@echo "make mutants           would a test notice? Changes the code in hundreds of places, one at a time, and runs the tests that reach each"
@@ -91,7 +92,7 @@ unit:
 	@tools/unit $(FILES)
 
 campaign: bootstrap
-	@tools/campaign $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED)) $(if $(ELASTIC),--elastic) $(if $(KILLED),--killed $(KILLED))
+	@tools/campaign $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED)) $(if $(ELASTIC),--elastic) $(if $(PEOPLE),--people $(PEOPLE)) $(if $(KILLED),--killed $(KILLED))
 
 campaign-process: bootstrap-required
 	@tools/build --progress release campaign_process_programs

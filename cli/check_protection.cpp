@@ -12,7 +12,7 @@
 #include "cli/libraries.hpp"
 #include "inspect/check_protection_compare.hpp"
 #include "inspect/checkpoints.hpp"
-#include "inspect/node_directories.hpp"
+#include "node/directories.hpp"
 #include "os/file.hpp"
 
 namespace perdure::cli {
@@ -82,7 +82,7 @@ base::Status CheckRuns::wait_for_engines(const config::Config& config) {
   constexpr double kLook_s = 0.05;
   const double limit_s = config.real("engine.drain_timeout");
   for (double waited_s = 0;; waited_s += kLook_s) {
-    PERDURE_TRY(const auto directories, find_node_directories(config));
+    PERDURE_TRY(const auto directories, node::find_engine_directories(config));
     const auto alive = std::find_if(directories.begin(), directories.end(), [](const auto& one) { return one.alive; });
     if (alive == directories.end()) return {};
     if (waited_s >= limit_s)

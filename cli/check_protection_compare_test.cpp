@@ -90,6 +90,16 @@ TEST(ComparedRegions, OfOtherSizesOrInOneRunOnlyDiffer) {
             "3 elements of 8 bytes, then not there");
 }
 
+TEST(ComparedRegions, MayHaveOtherNumbersInEachRun) {
+  const Sample here = sample({{1, numbers(10)}, {2, numbers(33)}}, 20);
+  const Sample there = sample({{1, numbers(33)}, {2, numbers(10)}}, 24);
+  RegionComparison regions(here.stored(), there.stored());
+  EXPECT_FALSE(regions.compare(1, 2).value());
+  EXPECT_FALSE(regions.compare(2, 1).value());
+  EXPECT_EQ(regions.compare(1, std::nullopt).value()->what, "10 elements of 8 bytes, then not there");
+  EXPECT_EQ(regions.compare(std::nullopt, 1).value()->what, "not there, then 33 elements of 8 bytes");
+}
+
 TEST(ComparedRegions, AreNotReadWhereHashesAreEqual) {
   Numbers other = numbers(100);
   other[99] = 0;

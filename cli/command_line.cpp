@@ -1,4 +1,7 @@
 // Parses the command line and runs one verb.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -7,6 +10,8 @@
 #include "base/json.hpp"
 #include "base/printable.hpp"
 #include "cli/configuration.hpp"
+#include "cli/help_format.hpp"
+#include "cli/manual.hpp"
 #include "cli/overview.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
@@ -38,6 +43,20 @@ std::vector<std::string> ours(const std::vector<std::string>& arguments, Termina
   return {arguments.begin(), at};
 }
 
+/// Other words that people try, as those that there are.
+std::vector<std::string> known_words(const std::vector<std::string>& typed) {
+  if (typed.size() == 1 && (typed[0] == "version" || typed[0] == "-V")) return {"--version"};
+  if (typed.size() == 2 && typed[0] == "help") return {typed[1], "--help"};
+  return typed;
+}
+
+/// The installation writes `help --man [VERB]` and `help --completion`. Empty: the user asks for something else.
+std::string text_for_others(const CLI::App& app, const std::vector<std::string>& typed) {
+  if (typed.size() < 2 || typed[0] != "help") return {};
+  if (typed.size() == 2 && typed[1] == "--completion") return bash_completion(app);
+  return typed[1] == "--man" && typed.size() < 4 ? manual_page(app, typed.size() == 3 ? typed[2] : "") : "";
+}
+
 /// Whoever asks for JSON gets errors of the command line as JSON, too; so this is found out before it is parsed.
 /// Without
 /// "--", the file may be one that the program to run is to write: it is not touched.
@@ -49,7 +68,8 @@ void find_json(const std::vector<std::string>& words, bool dashes, Terminal& ter
     if (run && dashes && word->starts_with(kWithFile)) terminal.json_file = word->substr(kWithFile.size());
     if (*word != kJson) continue;
     terminal.json = !run;
-    if (run && dashes && word + 1 != end && !(word + 1)->starts_with('-')) terminal.json_file = *(word + 1);
+    if (!run || !dashes || word + 1 == end) continue;
+    if (*(word + 1) == "-" || !(word + 1)->starts_with('-')) terminal.json_file = *(word + 1);
   }
 }
 
@@ -72,22 +92,27 @@ int explain(const CLI::App& app, const std::vector<std::string>& words, bool das
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal) {
-  if (arguments.empty()) {
+  if (arguments.empty() || arguments == std::vector<std::string>{"help"}) {
     print(terminal.out, overview());
-    return kUsage;
+    return arguments.empty() ? kUsage : kGood;
   }
   CLI::App app{"Perdure, the resilience runtime for parallel programs: inspects stores and runs programs.", "perdure"};
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
-  app.footer(kFooter);
+  app.formatter(help_formatter());
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Verb& verb : verbs()) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     actions.emplace_back(sub, verb.enrol(*sub));
     add_common(*sub, terminal);
   }
+  app.footer(kFooter);  // behind the verbs, which would take it over
+  if (const auto text = text_for_others(app, arguments); !text.empty()) {
+    print_as_it_is(terminal.out, text);
+    return kGood;
+  }
   bool dashes = false;
-  const std::vector<std::string> words = ours(arguments, terminal, dashes);
+  const std::vector<std::string> words = ours(known_words(arguments), terminal, dashes);
   find_json(words, dashes, terminal);
   if (const auto wrong = unknown_verb(app, words)) return report(terminal, *wrong);
   try {
@@ -113,7 +138,9 @@ int report(Terminal& terminal, const base::Error& error) {
 }
 
 bool write_json(const base::Json& json, const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "we");  // not by a rename: it may be /dev/stderr
+  const bool to_output = path == "-";
+  std::FILE* file = to_output ? ::fdopen(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "w")
+                              : std::fopen(path.c_str(), "we");  // not by a rename: it may be /dev/stderr
   if (file == nullptr) return false;
   print(file, json_text(json));
   return std::fclose(file) == 0;

@@ -13,7 +13,9 @@
 #include "config/config.hpp"
 #include "inspect/check.hpp"
 #include "inspect/table.hpp"
+#include "os/fault_rules.hpp"
 #include "os/file.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -136,6 +138,44 @@ TEST(Doctor, AStoreWithoutRoomForAChunkIsAProblemAndOneWithLittleIsWorthAWarning
   EXPECT_EQ(other.finding, "not writable") << "what is worse is told";
 }
 
+TEST(Doctor, AStoreThatCanHaveNoMoreFilesIsAProblem) {
+  const auto judged = [](std::uint64_t total, std::uint64_t available) {
+    Check check{"store", Verdict::ok, "fine", ""};
+    os::Space space{1ULL << 40, 1ULL << 39, "ext4"};
+    space.total_files = total;
+    space.available_files = available;
+    judge_free_files(check, "/store", space);
+    return check;
+  };
+  EXPECT_EQ(judged(10000, 0).verdict, Verdict::problem);
+  EXPECT_THAT(judged(10000, 0).finding, HasSubstr("/store (ext4, 512.0 GiB free) can have 0 more files"));
+  EXPECT_EQ(judged(10000, 500).verdict, Verdict::warning);
+  EXPECT_EQ(judged(10000, 5000).verdict, Verdict::ok);
+  EXPECT_EQ(judged(0, 0).finding, "fine") << "file systems that make files as they need them say nothing";
+}
+
+TEST(Doctor, TriesWhatACheckpointAsksOfAStore) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", directory / "store");
+  std::filesystem::create_directory(directory / "store");
+  const auto finding = [] {
+    const auto json = run_verb({"doctor", "--quick", "--json"}).json();
+    for (const auto& check : json["checks"])
+      if (check["check"] == "store")
+        return check["verdict"].get<std::string>() + ": " + check["finding"].get<std::string>();
+    return std::string();
+  };
+  EXPECT_THAT(finding(), testing::Not(HasSubstr("takes no checkpoint")));
+  for (const char* rule : {"fsync_dir:perdure-doctor:EIO", "fallocate:perdure-doctor:ENOSPC",
+                           "rename:perdure-doctor:EIO", "fsync:perdure-doctor:EIO"}) {
+    os::FaultRules faults(os::parse_fault_rules(rule).value());
+    const test_support::InstalledHooks hooks(faults);
+    EXPECT_THAT(finding(), testing::StartsWith("problem: ")) << rule;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "store"));
+}
+
 std::string check_named(const base::Json& json, const std::string& name, const char* field) {
   for (const auto& check : json["checks"])
     if (check["check"] == name) return check[field].get<std::string>();
@@ -199,8 +239,16 @@ TEST(Doctor, LooksAtTheRoomOfTheStore) {
   const bool little = space.available_bytes / 16 < (16ULL << 30);
   for (const auto& check : json["checks"])
     if (check["check"] == "store") {
-      EXPECT_EQ(check["verdict"] == "ok", !little) << check.dump();
+      EXPECT_EQ(check["verdict"] == "ok", !little && !space.in_memory()) << check.dump();
     }
+}
+
+TEST(Doctor, ListsVariablesThatASiteSets) {
+  EXPECT_TRUE(judge_environment({{"PERDURE_JOB", "7"}, {"HOME", "/"}}).empty());
+  const auto checks = judge_environment({{"PERDURE_ROOT", "/opt"}, {"PERDURE_DIR", "/opt"}});
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].verdict, Verdict::ok);
+  EXPECT_EQ(checks[0].finding, "PERDURE_DIR and PERDURE_ROOT resemble no options, and are left alone");
 }
 
 TEST(Doctor, JudgesTheLimitsOfAProcess) {
@@ -221,6 +269,8 @@ TEST(Doctor, JudgesTheLimitsOfAProcess) {
   EXPECT_EQ(judged(facts, "open files").verdict, Verdict::warning);
   EXPECT_EQ(judged(facts, "open files").remedy, "ulimit -n 4096");
   facts.most_files = 512;
+  EXPECT_EQ(judged(facts, "open files").remedy, "ask the administrator for more");
+  facts.files = 64;
   EXPECT_EQ(judged(facts, "open files").remedy, "ulimit -n 512, and ask the administrator for more");
   facts.chunk_bytes = 64 << 20;
   facts.file_bytes = 1 << 20;

@@ -16,7 +16,8 @@ using testing::HasSubstr;
 /// The verb, and what it cannot do without.
 std::vector<std::string> called(const Verb& verb, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{verb.name};
-  if (arguments[0] == "show" || arguments[0] == "forget") arguments.emplace_back("nbody");
+  if (arguments[0] == "show" || arguments[0] == "forget" || arguments[0] == "halt") arguments.emplace_back("nbody");
+  if (arguments[0] == "rename") arguments.insert(arguments.end(), {"nbody", "heat"});
   if (arguments[0] == "export") arguments.insert(arguments.end(), {"nbody", "--to", "none.h5"});
   if (arguments[0] == "import") arguments.insert(arguments.end(), {"none.h5", "nbody@1"});
   if (arguments[0] == "cat") arguments.insert(arguments.end(), {"nbody", "1"});
@@ -137,6 +138,7 @@ TEST(JsonErrors, OfWhatCannotBeDoneAreJsonToo) {
                                                       {"verify", gone},
                                                       {"prune", "--store", gone},
                                                       {"forget", "nbody", "--store", gone},
+                                                      {"halt", "nbody", "--now", "--store", gone},
                                                       {"calibrate", "--emulated", gone},
                                                       {"simulate", gone}};
   for (const auto& arguments : failing) {

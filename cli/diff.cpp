@@ -13,6 +13,8 @@
 #include "cli/verb.hpp"
 #include "inspect/table.hpp"
 #include "reader/examine.hpp"
+#include "segment/memory_entry.hpp"
+#include "segment/region_pairing.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -47,37 +49,39 @@ struct RegionVerdict {
   bool equal() const { return only_in.empty() && unlike.empty() && difference.differing == 0; }
 };
 
-/// By name where it has one, else by number.
-const StoredRegion* counterpart(const StoredRegion& region, const StoredContent& other) {
-  const StoredRegion* by_number = nullptr;
-  for (const StoredRegion& one : other.regions()) {
-    if (!region.label.name.empty() && one.label.name == region.label.name) return &one;
-    if (one.id == region.id && (region.label.name.empty() || one.label.name.empty())) by_number = &one;
-  }
-  return by_number;
+std::vector<segment::CalledRegion> called(const StoredContent& content) {
+  std::vector<segment::CalledRegion> regions;
+  for (const StoredRegion& one : content.regions()) regions.push_back({one.id, one.label.name});
+  return regions;
 }
 
+/// As a restore would find them: by name where both have one, else by number.
 std::vector<JoinedRegion> all_pairs(const StoredContent& a, const StoredContent& b) {
+  const auto partners = segment::pair_regions(called(a), called(b));
   std::vector<JoinedRegion> pairs;
-  for (const StoredRegion& one : a.regions()) pairs.push_back({&one, counterpart(one, b)});
-  for (const StoredRegion& one : b.regions()) {
-    const bool known =
-        std::any_of(pairs.begin(), pairs.end(), [&](const JoinedRegion& pair) { return pair.b == &one; });
-    if (!known) pairs.push_back({nullptr, &one});
+  std::vector<bool> paired(b.regions().size());
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    pairs.push_back({&a.regions()[i], nullptr});
+    if (partners[i] == segment::kNoPartner) continue;
+    pairs.back().b = &b.regions()[partners[i]];
+    paired[partners[i]] = true;
   }
+  for (std::size_t j = 0; j < paired.size(); ++j)
+    if (!paired[j]) pairs.push_back({nullptr, &b.regions()[j]});
   return pairs;
 }
 
 base::Result<std::vector<JoinedRegion>> pairs_of(const StoredContent& a, const StoredContent& b,
                                                  const std::vector<std::string>& regions) {
-  if (regions.empty()) return all_pairs(a, b);
+  const auto all = all_pairs(a, b);
+  if (regions.empty()) return all;
   std::vector<JoinedRegion> pairs;
   for (const std::string& region : regions) {
     const auto in_a = a.find(region), in_b = b.find(region);
     if (!in_a && !in_b) return base::fail(in_a.error());
     if (!in_a && in_a.error().code != PERDURE_NOT_FOUND) return base::fail(in_a.error());
-    if (in_a) pairs.push_back({*in_a, counterpart(**in_a, b)});
-    if (!in_a) pairs.push_back({nullptr, *in_b});
+    pairs.push_back(*std::find_if(all.begin(), all.end(),
+                                  [&](const JoinedRegion& pair) { return in_a ? pair.a == *in_a : pair.b == *in_b; }));
   }
   return pairs;
 }
@@ -116,7 +120,8 @@ base::Status compare_locals(StoredContent& a, StoredContent& b, RegionVerdict& v
       unlike(local.rank, "only in " + a.id().text());
       continue;
     }
-    const auto found = reader::difference(a, local, b, *other, reader::type_of(*verdict.pair.a, local), advance);
+    const StoredRegion& typed = segment::is_mere_bytes(verdict.pair.a->type) ? *verdict.pair.b : *verdict.pair.a;
+    const auto found = reader::difference(a, local, b, *other, reader::type_of(typed, local), advance);
     if (!found && found.error().code != PERDURE_MISMATCH) return base::fail(found.error());
     if (found) add(verdict, *found, local.rank);
     if (!found) unlike(local.rank, found.error().cause);
@@ -139,6 +144,11 @@ base::Result<RegionVerdict> judge(StoredContent& a, StoredContent& b, const Join
     return verdict;
   }
   if (!pair.a->array()) {
+    if (segment::of_other_type({pair.a->type, {}}, {pair.b->type, {}})) {
+      verdict.unlike =
+          "type " + pair.a->type.text() + " in " + a.id().text() + ", " + pair.b->type.text() + " in " + b.id().text();
+      return verdict;
+    }
     PERDURE_CHECK(compare_locals(a, b, verdict, advance));
     return verdict;
   }

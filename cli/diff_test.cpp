@@ -68,6 +68,46 @@ TEST_F(DiffTest, SaysWhatCannotBeCompared) {
   EXPECT_THAT(diff({"a", "nan"}).out, HasSubstr("1 with NaN on one side"));
 }
 
+/// A version of one rank that has these numbers, each for itself.
+struct Own {
+  std::int32_t id = 0;
+  std::string name, type;
+  std::vector<std::int64_t> numbers;
+};
+void write_own(reader::WrittenStore& written, const std::string& name, const std::vector<Own>& regions) {
+  std::vector<reader::WrittenRank> ranks(1);
+  for (const Own& region : regions) {
+    segment::RegionEntry entry{region.id, 8, region.numbers.size()};
+    segment::set_label(entry, {region.name, "", ""});
+    if (!region.type.empty()) entry.attributes["type"] = region.type;
+    const auto bytes = std::as_bytes(std::span(region.numbers));
+    ranks[0].add(entry, {bytes.begin(), bytes.end()});
+  }
+  ranks[0].cut(100);
+  written.write({name, 1, {1'700'000'000'000'000'001, 5}}, ranks, 1, {});
+}
+
+TEST_F(DiffTest, GoesByNamesWhateverTheNumbersAre) {
+  write_own(written_, "then", {{0, "x", "", {1, 2}}, {1, "y", "", {3, 4}}});
+  write_own(written_, "now", {{0, "y", "", {3, 4}}, {1, "x", "", {1, 2}}});
+  EXPECT_EQ(diff({"then", "now"}).out, "2 regions equal, 0 different\n");
+  EXPECT_EQ(diff({"then", "now", "x"}).status, kGood);
+  write_own(written_, "half", {{0, "", "", {3, 4}}, {1, "x", "", {1, 2}}});
+  const Ran half = diff({"then", "half"});
+  EXPECT_EQ(half.status, kBad) << "nothing is compared twice: " << half.out;
+  EXPECT_THAT(half.out, HasSubstr("only in then version 1"));
+  EXPECT_THAT(half.out, HasSubstr("only in half version 1"));
+}
+
+TEST_F(DiffTest, ComparesTypesOfMemoryWhereBothKnowThem) {
+  write_own(written_, "real", {{0, "x", "f8", {1, 2}}});
+  write_own(written_, "whole", {{0, "x", "i8", {1, 2}}});
+  write_own(written_, "bytes", {{0, "x", "", {1, 5}}});
+  EXPECT_THAT(diff({"real", "whole"}).out, HasSubstr("type f8 in real version 1, i8 in whole version 1"));
+  const auto json = diff({"bytes", "whole", "--json"}).json();
+  EXPECT_EQ(json["regions"][0]["largest"], 3.0) << "one side knows that they are numbers";
+}
+
 TEST_F(DiffTest, ThatCannotReadSaysSo) {
   write_plate(written_, "a", 1);
   write_plate(written_, "b", 1);

@@ -23,6 +23,7 @@ struct DoctorArguments {
 std::vector<Check> all_checks(const config::Config& config, const DoctorOptions& options) {
   std::vector<Check> all;
   auto add = [&](std::vector<Check> checks) { std::move(checks.begin(), checks.end(), std::back_inserter(all)); };
+  add(check_environment());
   add(check_memory(config));
   add(check_memory_tier(config, options));
   add(check_disk_tiers(config, options));

@@ -10,6 +10,7 @@
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/table.hpp"
+#include "os/system.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -155,6 +156,23 @@ std::string versions_text(const Json& engine) {
   return lines;
 }
 
+/// "newest: app: process 3150 (1 s ago), store 3100 (3 s ago)".
+std::string names_text(const Json& engine, std::uint64_t now_ns) {
+  std::string lines;
+  for (const Json& name : list(engine, "names")) {
+    std::string levels;
+    for (const char* level : {"process", "node", "store"}) {
+      const auto newest = name.find(level);
+      if (newest == name.end()) continue;
+      const double age_s = std::max(0.0, (static_cast<double>(now_ns) - number(*newest, "begun_ns")) * 1e-9);
+      levels += fmt::format("{}{} {} ({} ago)", levels.empty() ? "" : ", ", level, count(*newest, "version"),
+                            age_text(age_s));
+    }
+    lines += fmt::format("newest: {}: {}\n", text(name, "name"), levels);
+  }
+  return lines;
+}
+
 std::string decisions_text(const Json& engine, std::size_t most) {
   std::string lines;
   if (const auto reasons = engine.find("reasons"); reasons != engine.end() && reasons->is_object())
@@ -180,6 +198,31 @@ Json engine_json(const EngineState& state) {
   return json;
 }
 
+std::string age_text(double seconds) {
+  constexpr double kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{:.0f} min", seconds / kMinute);
+  return seconds < 2 * kDay ? fmt::format("{:.0f} h", seconds / kHour) : fmt::format("{:.0f} days", seconds / kDay);
+}
+
+std::string fitted(const std::string& text, std::size_t columns, std::size_t rows) {
+  std::string shown;
+  std::size_t lines = 0, left_out = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    if (++lines >= rows && at < text.size()) {  // the last row says what is missing
+      left_out =
+          static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n')) + 1;
+      break;
+    }
+    shown += (line.size() <= columns ? line : line.substr(0, columns - 1) + ">") + "\n";
+  }
+  if (left_out > 0) shown += fmt::format("{} more lines: perdure top --once", left_out).substr(0, columns);
+  return shown;
+}
+
 std::string engine_text(const EngineState& state, std::size_t decisions) {
   if (!state.overview) return state.directory + ": " + base::printable(state.overview.error().text()) + "\n";
   const Json& engine = *state.overview;
@@ -187,7 +230,7 @@ std::string engine_text(const EngineState& state, std::size_t decisions) {
   return fmt::format("{}: process {}{}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
                      cpus.empty() ? "" : " on processors " + cpus, count(engine, "clients"), count(engine, "waiting"),
                      text(engine, "policy")) +
-         tiers_text(engine) +
+         base::printable_lines(names_text(engine, os::wall_clock_ns())) + tiers_text(engine) +
          base::printable_lines(pipeline_text(engine) + flush_text(engine) + application_text(engine) +
                                queue_text(engine) + captures_text(engine) + versions_text(engine) +
                                decisions_text(engine, decisions));

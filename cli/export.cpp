@@ -30,7 +30,7 @@ struct Exported {
 base::Result<Exported> export_to(const ExportArguments& arguments, Terminal& terminal) {
   PERDURE_TRY(const auto spec, parse_checkpoint(arguments.checkpoint));
   PERDURE_TRY(const auto store, open_store(arguments.store, terminal));
-  PERDURE_TRY(const auto listing, reader::find_version(*store, spec.name, spec.version));
+  PERDURE_TRY(const auto listing, reader::find_version(*store, spec.name, spec.version, spec.branch));
   PERDURE_TRY(auto content, reader::StoredContent::open(*store, listing));
   std::optional<Progress> progress;
   portable::ExportOptions options{arguments.regions, arguments.force, !arguments.unverified};

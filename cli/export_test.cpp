@@ -136,6 +136,10 @@ TEST(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(text.status, kCannot);
   EXPECT_THAT(text.err, HasSubstr("text.h5: it is no HDF5 file, or damaged"));
   EXPECT_THAT(run_verb({"import", store / "text.h5", "back@1", "--to", store / "none"}).err, HasSubstr("none"));
+  const std::string empty = store / "empty";
+  std::filesystem::create_directory(empty);
+  EXPECT_EQ(run_verb({"import", store / "text.h5", "back@1", "--to", empty}).status, kCannot);
+  EXPECT_TRUE(std::filesystem::is_empty(empty)) << "what refuses the file changes nothing";
 }
 
 TEST(Plot, ShowsAPlaneInLettersAsWideAsItIsTold) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "cli/libraries.hpp"
+#include "cli/nobody_writes.hpp"
 #include "cli/open_store.hpp"
 #include "cli/prune_outcome.hpp"
 #include "cli/verb.hpp"
-#include "inspect/living_owner.hpp"
 #include "os/system.hpp"
 #include "reader/inventory.hpp"
 
@@ -61,29 +61,13 @@ base::Result<PrunePlan> plan_forgetting(store::Store& store, const std::string& 
   return plan;
 }
 
-// The next checkpoints of a job that lives might count as forgotten, where its clock is behind this one.
-base::Status check_that_nobody_writes(store::Store& store, const std::string& name, const Terminal& terminal) {
-  const auto waits = [&](const store::Owner& owner) {
-    print(terminal.err, fmt::format("perdure: {} was not closed by {}; waiting for up to {:.0f} s whether that lives\n",
-                                    name, owner.text(), static_cast<double>(owner.lease_ns) * 1e-9));
-  };
-  const auto found = living_owner(store, name, waits);
-  // Who wrote a record that nobody can read has none to renew.
-  const bool nobody = !found && (found.error().code == PERDURE_CORRUPT || found.error().code == PERDURE_NOT_FOUND);
-  if (nobody) return {};
-  PERDURE_TRY(const auto owner, found);
-  if (!owner) return {};
-  return base::fail(PERDURE_BUSY, "checkpoint " + name, "a program that lives writes it: " + owner->text(),
-                    "end that program first; nothing was forgotten");
-}
-
 int forget(const ForgetArguments& arguments, Terminal& terminal) {
   auto store = open_store(arguments.store, terminal);
   if (!store) return report(terminal, store.error());
   auto plan = plan_forgetting(**store, arguments.name);
   if (!plan) return report(terminal, plan.error());
   if (arguments.yes)
-    if (const auto free = check_that_nobody_writes(**store, arguments.name, terminal); !free)
+    if (const auto free = check_that_nobody_writes(**store, arguments.name, "nothing was forgotten", terminal); !free)
       return report(terminal, free.error());
   return carry_out(*plan, arguments.yes, arguments.json, terminal);
 }

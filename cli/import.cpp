@@ -26,7 +26,6 @@ base::Result<std::unique_ptr<store::Store>> store_to_write(const std::string& lo
   PERDURE_TRY(auto store,
               store::make_store(location.empty() ? config.text("store.path") : location, config.below("store.")));
   PERDURE_CHECK(store->names());  // says so when there is no store
-  PERDURE_CHECK(store->prepare());
   return store;
 }
 
@@ -35,8 +34,12 @@ base::Result<portable::Imported> import_file(const ImportArguments& arguments, T
   if (!spec.version)
     return base::fail(PERDURE_INVALID_ARGUMENT, arguments.checkpoint, "it says no version",
                       "NAME@VERSION: the version that the file becomes");
+  if (spec.branch)
+    return base::fail(PERDURE_INVALID_ARGUMENT, arguments.checkpoint, "it says a branch",
+                      "NAME@VERSION: what is imported goes on with the current branch");
   PERDURE_TRY(const auto store, store_to_write(arguments.to, terminal));
   PERDURE_TRY(const std::uint64_t bytes, portable::hdf5_bytes(arguments.file));
+  PERDURE_CHECK(store->prepare());  // makes a store of an empty directory: nothing of it where the file is refused
   Progress progress(terminal, "importing", 2 * bytes);
   return portable::import_hdf5(arguments.file, *store, spec.name, *spec.version,
                                [&](std::uint64_t done) { progress.add(done); });

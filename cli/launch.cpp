@@ -17,6 +17,7 @@ struct LaunchArguments {
   std::string name, store, every, json_file;
   std::vector<std::string> without;
   bool resume = false, again = false, tree = false, pre_copy = false;
+  bool cut_back = false;  ///< with resume
   unsigned increments = 0;
 };
 
@@ -50,13 +51,15 @@ base::Result<process::ProgramStart> prepared(const std::vector<std::string>& com
 struct Running {
   pid_t process = 0;
   std::shared_ptr<client::RunClaim> claim;
-  bool is_tree = false;  ///< it had children
+  bool is_tree = false;   ///< it had children
+  bool is_first = false;  ///< it was begun anew
 };
 
 /// The newest image.
 base::Result<Running> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
   process::ResumeChoices choices;
   choices.again = asked.again;
+  choices.files.cut_back = asked.cut_back;
   PERDURE_TRY(choices.affinity, affinity_choices("", terminal));
   PERDURE_TRY(auto resumed, store.resume(asked.name, PERDURE_LATEST, choices));
   for (const auto& note : resumed.notes) print(terminal.err, "perdure: " + note + "\n");
@@ -81,7 +84,7 @@ base::Result<Running> running(const LaunchArguments& asked, process::ProcessStor
           fmt::format("perdure: it begins anew, although there is {}@{}; --resume would go on from that\n", asked.name,
                       *latest));
   PERDURE_CHECK(start.go());
-  return Running{start.take(), {}, false};
+  return Running{start.take(), {}, false, true};
 }
 
 base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& terminal) {
@@ -100,7 +103,8 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   process::CaptureChoices choices{{begun.process, {left_out.begin(), left_out.end()}, false},
                                   asked.pre_copy,
                                   asked.tree || begun.is_tree,
-                                  asked.increments};
+                                  asked.increments,
+                                  begun.is_first};
   PERDURE_TRY(choices.process.places, records_places("", terminal));
   LaunchLoop loop(store, {asked.name, choices, every_s}, terminal);
   auto summary = loop.run();
@@ -137,6 +141,7 @@ Action enrol_launch(CLI::App& app) {
   app.add_flag("--again", arguments->again,
                "although another one that was brought back of that name runs: both write the same files")
       ->needs(resume);
+  app.add_flag("--cut-back-files", arguments->cut_back, kCutBackHelp)->needs(resume);
   app.add_flag("--tree", arguments->tree,
                "captures are of the program with its children and theirs: all stand still together, and end together");
   app.add_flag(
@@ -148,7 +153,7 @@ Action enrol_launch(CLI::App& app) {
          "captures leave out this descriptor, which leads to /dev/null after a resume: fd:7; may be given again")
       ->check(descriptor_text);
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
-  app.add_option("--json", arguments->json_file, "write a summary to this file, for programs");
+  app.add_option("--json", arguments->json_file, "write a summary to this file, for programs; -: to standard output");
   app.footer(
       "\nThe program and its arguments stand behind --: perdure launch --every 10min -- ./simulation input\n"
       "SIGUSR1 has it captured; SIGTERM, which batch systems send before the end, has it captured and ended: status "

@@ -93,6 +93,31 @@ TEST_F(Launch, BeforeTheEndOfTheAllocationCapturesAndALaterOneGoesOn) {
   EXPECT_EQ(all.find("\n1\n"), std::string::npos);
 }
 
+TEST_F(Launch, CutsFilesBackWhenItGoesOn) {
+  for (const bool tree : {false, true}) {
+    ProcessPlace place;
+    const auto launched = [&](const std::vector<std::string>& options) {
+      std::vector<std::string> words = {"launch", "--name", "image"};
+      words.insert(words.end(), options.begin(), options.end());
+      const std::string patient = PERDURE_PATIENT " " + place.files + " 7; exit $?";
+      if (tree) words.insert(words.end(), {"--tree", "--", "/bin/sh", "-c", patient});
+      if (!tree) words.insert(words.end(), {"--", PERDURE_PATIENT, place.files, "7"});
+      return words;
+    };
+    Perdure first(place, launched({}));
+    wait_for_file(place.file("ready"));
+    ::kill(first.process(), SIGTERM);
+    const Ran ended = first.wait();
+    ASSERT_EQ(ended.status, kGood) << ended.err;
+    std::ofstream(place.file("beats"), std::ios::app) << "written after the capture\n";
+    touch(place.file("end"));
+    const Ran ran = Perdure(place, launched({"--resume", "--cut-back-files"})).wait();
+    EXPECT_EQ(ran.status, Patient::kStatus) << ran.err;
+    EXPECT_EQ(wrong_in_beats(content_of(place.file("beats"))), "") << ran.err;
+    EXPECT_EQ(content_of(place.file("beats.cut-1")), "written after the capture\n") << ran.err;
+  }
+}
+
 TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
   const auto launched = [&](const std::vector<std::string>& options, const auto& meanwhile) {
     std::vector<std::string> words = {"launch", "--name", "family"};

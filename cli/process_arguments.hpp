@@ -18,6 +18,10 @@ inline constexpr unsigned kMostIncrements = 16;
 inline constexpr const char* kIncrementsHelp =
     "what an earlier image in the store has is not stored again; images then have pages of this many earlier ones at "
     "most, which the store keeps for them (1 to 16; 0, the default: each image is whole)";
+/// Of --cut-back-files.
+inline constexpr const char* kCutBackHelp =
+    "files that it had open for writing and that have grown get the size they had; what is cut off is kept beside "
+    "each as FILE.cut-VERSION";
 /// Of --force-without: "fd:7"; for CLI::Option::check.
 std::string descriptor_text(const std::string& text);
 /// 7, of what descriptor_text() took.

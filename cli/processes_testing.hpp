@@ -165,6 +165,15 @@ class Patient {
   process::Program program_;
 };
 
+/// Names the first line of the file "beats" that is not the next step of one program; empty: each is.
+inline std::string wrong_in_beats(const std::string& beats) {
+  std::istringstream lines(beats);
+  std::string line;
+  for (std::uint64_t step = 1; std::getline(lines, line); ++step)
+    if (line != std::to_string(step)) return "line " + std::to_string(step) + " is '" + line + "'";
+  return "";
+}
+
 /// What /proc shows of a process that nobody but itself changes.
 inline std::string view_of(pid_t process) {
   const std::string root = "/proc/" + std::to_string(process) + "/";

@@ -19,9 +19,11 @@
 #include "cli/prune_outcome.hpp"
 #include "cli/verb.hpp"
 #include "inspect/audit.hpp"
-#include "inspect/node_directories.hpp"
+#include "inspect/prune_node.hpp"
+#include "inspect/prune_quarantine.hpp"
 #include "inspect/residue.hpp"
 #include "inspect/store_place.hpp"
+#include "os/file.hpp"
 #include "os/system.hpp"
 
 namespace perdure::cli {
@@ -29,32 +31,55 @@ namespace {
 
 struct PruneArguments {
   std::vector<std::string> checkpoints;
-  std::string store;
+  std::string store, job;
   std::uint64_t keep_last = 0, keep_every = 0;
   double min_age_s = 600, older_than_s = 0;
   std::optional<std::uint64_t> after;  ///< versions of the one name with higher numbers
-  bool leftovers = false, node = false, yes = false, even_the_last = false, json = false;
+  bool branches = false, leftovers = false, quarantine = false, node = false, yes = false, even_the_last = false,
+       even_unstored = false;
+  bool json = false;
   bool has_policy = false;
 };
 
 struct Wish {
-  std::map<std::string, std::set<std::uint64_t>> removals;  ///< NAME@VERSION
-  std::set<std::string> names;                              ///< NAME: the retention is limited to these
-  std::map<std::string, std::uint64_t> rewound;             ///< NAME --after VERSION
-  bool retention = false;                                   ///< without any other wish, the configured one
-  bool store = false;                                       ///< something is to be done there
+  std::vector<VersionWish> removals;             ///< NAME@VERSION, NAME@BRANCH:VERSION
+  std::set<std::string> names;                   ///< NAME: the retention is limited to these
+  std::map<std::string, std::uint64_t> rewound;  ///< NAME --after VERSION
+  bool retention = false;                        ///< without any other wish, the configured one
+  bool store = false;                            ///< something is to be done there
 };
 
-base::Result<Wish> wish_of(const PruneArguments& arguments) {
+base::Status check_node_words(const PruneArguments& arguments) {
+  if (arguments.node) return {};
+  const char* word = arguments.older_than_s > 0 ? "--older-than"
+                     : arguments.even_unstored  ? "--even-unstored"
+                     : !arguments.job.empty()   ? "--job"
+                                                : nullptr;
+  if (word == nullptr) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, word, "it is about what dead engines left", "add --node");
+}
+
+base::Result<Wish> named_wish(const PruneArguments& arguments) {
   Wish wish;
   for (const std::string& text : arguments.checkpoints) {
     PERDURE_TRY(const auto spec, parse_checkpoint(text));
-    if (spec.version) {
-      wish.removals[spec.name].insert(*spec.version);
-    } else {
+    if (!spec.version) {
       wish.names.insert(spec.name);
+      continue;
     }
+    const auto known = std::find_if(wish.removals.begin(), wish.removals.end(), [&](const VersionWish& one) {
+      return one.name == spec.name && one.branch == spec.branch;
+    });
+    if (known == wish.removals.end())
+      wish.removals.push_back({spec.name, spec.branch, {*spec.version}});
+    else
+      known->versions.insert(*spec.version);
   }
+  return wish;
+}
+
+base::Result<Wish> wish_of(const PruneArguments& arguments) {
+  PERDURE_TRY(Wish wish, named_wish(arguments));
   if (arguments.has_policy && !wish.removals.empty())
     return base::fail(PERDURE_INVALID_ARGUMENT, "prune", "retention and NAME@VERSION at once", "one after the other");
   if (arguments.after) {
@@ -64,12 +89,19 @@ base::Result<Wish> wish_of(const PruneArguments& arguments) {
     wish.rewound.emplace(*wish.names.begin(), *arguments.after);
     wish.names.clear();
   }
-  if (arguments.older_than_s > 0 && !arguments.node)
-    return base::fail(PERDURE_INVALID_ARGUMENT, "--older-than", "it is about what dead engines left", "add --node");
+  PERDURE_CHECK(check_node_words(arguments));
+  if (arguments.quarantine && !(wish.removals.empty() && wish.rewound.empty()))
+    return base::fail(PERDURE_INVALID_ARGUMENT, "--quarantine", "it is for names, and not for their versions",
+                      "one after the other");
   const bool removes = !wish.removals.empty() || !wish.rewound.empty();
-  wish.retention =
-      arguments.has_policy || (!removes && !arguments.leftovers && (!arguments.node || !wish.names.empty()));
-  wish.store = wish.retention || arguments.leftovers || removes;
+  const bool other = removes || arguments.leftovers || arguments.branches || arguments.quarantine;
+  if (arguments.node && (other || arguments.has_policy))
+    return base::fail(PERDURE_INVALID_ARGUMENT, "--node",
+                      "it is about what dead engines left on this machine, and removes nothing from a store",
+                      "one after the other");
+  if (arguments.node) return wish;
+  wish.retention = arguments.has_policy || !other;
+  wish.store = wish.retention || other;
   return wish;
 }
 
@@ -121,20 +153,40 @@ plan::RetentionPolicy policy_of(const PruneArguments& arguments, const Wish& wis
   return {arguments.keep_last > 0 ? arguments.keep_last : keep_last, arguments.keep_every};
 }
 
+/// The version that would be a name's newest without the higher numbers than this one, if it is of a branch that was
+/// left: that branch would become the current one. Else nothing.
+std::optional<segment::VersionId> left_newest(const NameFacts& facts, std::uint64_t version) {
+  const segment::VersionId* newest = nullptr;
+  for (const reader::VersionFacts& one : facts.versions) {
+    const segment::VersionId& id = one.listing.id;
+    const bool goes = facts.branches.has(id) && id.version > version;
+    if (!goes && one.listing.all_present() && (newest == nullptr || newest->attempt < id.attempt)) newest = &id;
+  }
+  return newest == nullptr || facts.branches.has(*newest) ? std::nullopt : std::optional(*newest);
+}
+
 /// The versions with higher numbers than the one that was gone back to, which has to be there: what its number was
 /// mistaken for would be given up with them.
 base::Status plan_rewind(store::Store& store, const std::string& name, std::uint64_t version, const DeepCheck& check,
                          PrunePlan& plan) {
-  PERDURE_TRY(const auto facts, reader::inventory(store, name));
-  std::set<std::uint64_t> later;
+  PERDURE_TRY(const auto facts, name_facts(store, name));
+  VersionWish later{name, std::nullopt, {}};
   const reader::VersionFacts* from = nullptr;
-  for (const reader::VersionFacts& one : facts) {
+  for (const reader::VersionFacts& one : facts.versions) {
+    if (!facts.branches.has(one.listing.id)) continue;
     if (one.listing.id.version == version && one.complete()) from = &one;
-    if (one.listing.id.version > version) later.insert(one.listing.id.version);
+    if (one.listing.id.version > version) later.versions.insert(one.listing.id.version);
   }
   if (from == nullptr) return base::fail(no_such_checkpoint(store, {name, version}));
-  if (later.empty()) return {};
-  if (check(*from)) return plan_removal(store, name, facts, later, false, check, plan);
+  if (later.versions.empty()) return {};
+  if (const auto left = left_newest(facts, version)) {
+    plan.refused.push_back(
+        fmt::format("what comes after {} version {} is kept: {}, of a branch that was left, would "
+                    "become the newest; perdure prune --branches {} first",
+                    name, version, reader::branch_spec(*left), name));
+    return {};
+  }
+  if (check(*from)) return plan_removal(store, later, facts, false, check, plan);
   plan.refused.push_back(fmt::format("{} version {} is damaged: what comes after it is kept", name, version));
   return {};
 }
@@ -159,17 +211,24 @@ void keep_what_may_arrive(std::vector<reader::VersionFacts>& facts, std::uint64_
   });
 }
 
+/// What --branches removes already.
+void drop_left(NameFacts& facts) {
+  std::erase_if(facts.versions, [&](const auto& one) { return !facts.branches.has(one.listing.id); });
+}
+
 base::Status plan_store(store::Store& store, const PruneArguments& arguments, const Wish& wish,
                         const plan::RetentionPolicy& policy, const DeepCheck& check, PrunePlan& plan) {
   PERDURE_TRY(const auto names, store.names());
+  if (arguments.quarantine) PERDURE_CHECK(plan_quarantine(store, wish.names, plan));
+  const bool of_versions = wish.retention || arguments.leftovers || arguments.branches;
   for (const std::string& name : wish.names)
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (of_versions && std::find(names.begin(), names.end(), name) == names.end())
       return base::fail(no_such_checkpoint(store, {name, std::nullopt}));
-  for (const auto& [name, versions] : wish.removals) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      return base::fail(no_such_checkpoint(store, {name, *versions.begin()}));
-    PERDURE_TRY(const auto facts, reader::inventory(store, name));
-    PERDURE_CHECK(plan_removal(store, name, facts, versions, arguments.even_the_last, check, plan));
+  for (const VersionWish& removal : wish.removals) {
+    if (std::find(names.begin(), names.end(), removal.name) == names.end())
+      return base::fail(no_such_checkpoint(store, {removal.name, *removal.versions.begin(), removal.branch}));
+    PERDURE_TRY(const auto facts, name_facts(store, removal.name));
+    PERDURE_CHECK(plan_removal(store, removal, facts, arguments.even_the_last, check, plan));
   }
   for (const auto& [name, version] : wish.rewound) {
     if (std::find(names.begin(), names.end(), name) == names.end())
@@ -177,31 +236,30 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
     PERDURE_CHECK(plan_rewind(store, name, version, check, plan));
   }
   for (const std::string& name : names) {
-    if (!wish.retention && !arguments.leftovers) break;
+    if (!of_versions) break;
     if (!wish.names.empty() && !wish.names.contains(name)) continue;
-    PERDURE_TRY(auto facts, reader::inventory(store, name));
-    keep_what_may_arrive(facts, os::wall_clock_ns(), arguments.min_age_s, plan);
+    auto known = name_facts(store, name);
+    if (!known && known.error().code == PERDURE_MISMATCH && wish.names.empty()) {
+      plan.refused.push_back(known.error().text() + "; it is kept");
+      continue;
+    }
+    PERDURE_TRY(NameFacts facts, std::move(known));
+    keep_what_may_arrive(facts.versions, os::wall_clock_ns(), arguments.min_age_s, plan);
+    if (arguments.branches) plan_left_branches(store, facts, check, plan);
+    if (!wish.retention && !arguments.leftovers) continue;
+    if (arguments.branches) drop_left(facts);
     plan_retention(store, std::move(facts), policy, check, plan);
   }
   return arguments.leftovers ? plan_leftovers(store, arguments, plan) : base::Status{};
 }
 
-base::Status plan_nodes(const config::Config& config, double older_than_s, PrunePlan& plan) {
-  PERDURE_TRY(const auto directories, find_node_directories(config));
-  for (const NodeDirectory& directory : directories) {
-    if (directory.alive) {
-      plan.refused.push_back(directory.path + " is kept: its engine lives");
-      continue;
-    }
-    if (directory.unused_s < older_than_s) {
-      plan.refused.push_back(
-          directory.path + fmt::format(" is kept: it was used {:.1f} h ago (--older-than)", directory.unused_s / 3600));
-      continue;
-    }
-    plan.actions.push_back({directory.path, "its engine is gone; what it holds beyond the store is lost with it",
-                            directory.bytes, [directory] { return remove_node_directory(directory); }});
-  }
-  return {};
+NodePrune node_prune(const PruneArguments& arguments, const Wish& wish) {
+  NodePrune prune{wish.names, {}, {}, arguments.older_than_s, arguments.even_unstored};
+  if (!arguments.job.empty()) prune.job = arguments.job;
+  if (arguments.store.empty()) return prune;
+  const bool is_url = arguments.store.find("://") != std::string::npos;
+  prune.store = is_url ? arguments.store : os::absolute_path(arguments.store).value_or(arguments.store);
+  return prune;
 }
 
 int refuse(Terminal& terminal, const PruneArguments& arguments, const base::Error& error) {
@@ -228,10 +286,34 @@ int prune(const PruneArguments& arguments, Terminal& terminal) {
       return refuse(terminal, arguments, *other);
   }
   if (arguments.node)
-    if (auto planned = plan_nodes(*config, arguments.older_than_s, plan); !planned)
+    if (auto planned = plan_node(*config, node_prune(arguments, *wish), plan); !planned)
       return report(terminal, planned.error());
   const int status = carry_out(plan, arguments.yes, arguments.json, terminal);
   return status == kGood && !(wish->removals.empty() && wish->rewound.empty()) && !plan.refused.empty() ? kBad : status;
+}
+
+void add_what_was_left(CLI::App& app, PruneArguments& arguments) {
+  app.add_flag("--branches", arguments.branches,
+               "remove the branches that were left, by a new start or by going back; a NAME limits it to that");
+  app.add_flag("--leftovers", arguments.leftovers,
+               "remove what killed jobs left in the store: incomplete versions that are superseded, "
+               "temporary segments, unfinished removals");
+  app.add_flag("--quarantine", arguments.quarantine,
+               "remove what failed verification and was set aside, with its reports; a NAME limits it to that");
+}
+
+void add_node(CLI::App& app, const std::shared_ptr<PruneArguments>& arguments) {
+  app.add_flag("--node", arguments->node,
+               "remove what dead engines left on this machine, where their stores have it; NAME, --job and --store "
+               "limit that");
+  app.add_option("--job", arguments->job, "with --node: only what jobs of this name left");
+  app.add_flag("--even-unstored", arguments->even_unstored,
+               "with --node: also what the store lacks, which is lost with it");
+  app.add_option_function<std::string>(
+         "--older-than",
+         [arguments](const std::string& text) { arguments->older_than_s = std::strtod(text.c_str(), nullptr); },
+         "with --node: only what nobody has used for so many seconds, and of that also what the store lacks")
+      ->check(seconds);
 }
 
 }  // namespace
@@ -239,8 +321,10 @@ int prune(const PruneArguments& arguments, Terminal& terminal) {
 Action enrol_prune(CLI::App& app) {
   auto arguments = std::make_shared<PruneArguments>();
   app.add_option("NAME[@VERSION]", arguments->checkpoints,
-                 "remove these versions; a NAME alone limits the retention to it");
-  app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
+                 "remove these versions of the current branch, or of another one (NAME@BRANCH:VERSION); a NAME alone "
+                 "limits the retention to it");
+  app.add_option("--store", arguments->store,
+                 "the store; by default the configured one (store.path), and with --node all of them");
   auto* last = app.add_option("--keep-last", arguments->keep_last,
                               "keep the newest so many complete versions of each name; at least 1")
                    ->check(whole_number)
@@ -253,21 +337,14 @@ Action enrol_prune(CLI::App& app) {
          "remove the versions of the one NAME with higher numbers than this, after going back to it; end the job "
          "before")
       ->check(whole_number);
-  app.add_flag("--leftovers", arguments->leftovers,
-               "remove what killed jobs left in the store: incomplete versions that are superseded, "
-               "temporary segments, unfinished removals");
+  add_what_was_left(app, *arguments);
   app.add_option(
          "--min-age", arguments->min_age_s,
          "a running job may still write to incomplete versions that were begun, and temporary segments that changed, "
          "within so many seconds: they stay")
       ->capture_default_str()
       ->check(seconds);
-  app.add_flag("--node", arguments->node, "remove what dead engines left on this machine");
-  app.add_option_function<std::string>(
-         "--older-than",
-         [arguments](const std::string& text) { arguments->older_than_s = std::strtod(text.c_str(), nullptr); },
-         "with --node: only what nobody has used for so many seconds")
-      ->check(seconds);
+  add_node(app, arguments);
   app.add_flag("--even-the-last", arguments->even_the_last, "NAME@VERSION may be the last verified version of NAME");
   app.add_flag("--yes", arguments->yes, "do it; without this, only say what would be done");
   app.add_flag("--json", arguments->json, "for programs");

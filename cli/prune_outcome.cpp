@@ -36,7 +36,9 @@ int carry_out(const PrunePlan& plan, bool yes, bool json, Terminal& terminal) {
                        {"error", done ? base::Json() : error_json(done.error())}});
   }
   if (json) {
-    print_json(terminal, {{"done", yes}, {"actions", actions}, {"kept", plan.refused}, {"bytes", bytes}});
+    base::Json outcome = {{"done", yes}, {"actions", actions}, {"kept", plan.refused}, {"bytes", bytes}};
+    if (plan.directories) outcome["directories"] = *plan.directories;
+    print_json(terminal, outcome);
   } else {
     if (!table.empty()) print(terminal.out, table.text());
     for (const std::string& text : plan.refused) print(terminal.out, base::printable(text) + "\n");

@@ -226,6 +226,123 @@ TEST(Prune, OfDeadEnginesOnlyWhatNobodyUsedForSoLong) {
   EXPECT_EQ(run_verb({"prune", "--older-than", "5", "--yes"}).status, kUsage);
 }
 
+constexpr plan::Branch kLeft = 0x3f9a12, kCurrent = 0x00beef;
+
+/// Versions 1 to 5 of a run, and 1 to 3 of a start after it.
+void add_left_run(SampleStore& store) {
+  for (std::uint64_t version = 1; version <= 5; ++version) store.add_on(kLeft, "run", version, version);
+  for (std::uint64_t version = 1; version <= 3; ++version) store.add_on(kCurrent, "run", version, 10 + version);
+}
+
+std::vector<std::uint64_t> left_of(SampleStore& store, plan::Branch branch) {
+  std::vector<std::uint64_t> versions;
+  const auto listings = store.store().list("run").value();
+  for (const auto& listing : listings)
+    if (plan::branch_of(listing.id.attempt.nonce) == branch) versions.push_back(listing.id.version);
+  return versions;
+}
+
+TEST(Prune, KeepsTheNewestOfEachBranch) {
+  SampleStore store;
+  add_left_run(store);
+  EXPECT_EQ(run_verb({"prune", "run", "--keep-last", "2", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(4, 5));
+  EXPECT_THAT(left_of(store, kCurrent), ElementsAre(2, 3));
+}
+
+TEST(Prune, RemovesBranchesThatWereLeftOnRequestOnly) {
+  SampleStore store;
+  add_left_run(store);
+  store.add("other", 1);
+  const std::vector<std::string> branches{"prune", "run", "--branches", "--store", store.path()};
+  EXPECT_THAT(run_verb(branches).out, HasSubstr("of branch 3f9a12, which was left"));
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(1, 2, 3, 4, 5));
+  auto yes = branches;
+  yes.emplace_back("--yes");
+  EXPECT_EQ(run_verb(yes).status, kGood);
+  EXPECT_THAT(left_of(store, kLeft), IsEmpty());
+  EXPECT_THAT(left_of(store, kCurrent), ElementsAre(1, 2, 3)) << "--branches alone is no retention";
+  EXPECT_THAT(versions_left(store, "other"), ElementsAre(1));
+}
+
+TEST(Prune, KeepsBranchesThatWereLeftWhereTheCurrentOneIsDamaged) {
+  SampleStore store;
+  store.add_on(kLeft, "run", 1, 1);
+  const auto paths = store.add_on(kCurrent, "run", 1, 2);
+  flip_byte(paths[0], 5000);
+  const Ran ran = run_verb({"prune", "--branches", "--yes", "--store", store.path()});
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("the current one has no verified version"));
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(1));
+}
+
+// Readers would not know any more that the current branch goes on from the one before.
+TEST(Prune, KeepsBranchesWhereTheRecordOfForksIsDamaged) {
+  SampleStore store;
+  for (std::uint64_t version : {1, 2}) store.add_on(kLeft, "run", version, version);
+  store.add_on(kCurrent, "run", 3, 3);
+  ASSERT_TRUE(store::set_forks(store.store(), "run", {{kCurrent, kLeft, 2, SampleStore::begun_ns(2)}}));
+  std::ofstream(store.path() + "/run/.forks") << "damaged";
+  const Ran ran = run_verb({"prune", "run", "--branches", "--yes", "--store", store.path()});
+  EXPECT_THAT(ran.out, HasSubstr("run/.forks"));
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(1, 2));
+}
+
+// The run before seems to be current as long as the first version of a new start is not complete.
+TEST(Prune, KeepsABranchThatMayBeArriving) {
+  SampleStore store;
+  const std::uint64_t now = os::wall_clock_ns();
+  const auto first_of = [](plan::Branch branch, std::uint64_t begun) {
+    return segment::VersionId{"run", 1, {begun, plan::nonce_on(branch, 7)}};
+  };
+  store.add(first_of(kLeft, now - 9'000'000'000));
+  store.add(first_of(kCurrent, now - 5'000'000'000), 2, {0});
+  for (const char* age : {"600", "1"}) {
+    const Ran ran = run_verb({"prune", "run", "--branches", "--min-age", age, "--yes", "--store", store.path()});
+    EXPECT_EQ(ran.status, kGood) << ran.err;
+    EXPECT_THAT(left_of(store, kCurrent), ElementsAre(1)) << "it is newer than all that is complete; " << age;
+  }
+  store.add(first_of(kLeft, now - 4'000'000'000));
+  const std::vector<std::string> branches{"prune", "run", "--branches", "--yes", "--store", store.path()};
+  EXPECT_EQ(run_verb(branches).status, kGood);
+  EXPECT_THAT(left_of(store, kCurrent), ElementsAre(1)) << "it is incomplete, and was begun just now";
+  auto old = branches;
+  old.insert(old.end(), {"--min-age", "1"});
+  EXPECT_EQ(run_verb(old).status, kGood);
+  EXPECT_THAT(left_of(store, kCurrent), IsEmpty());
+}
+
+// Its only version was set aside: what it went on from is what a restore falls back to.
+TEST(Prune, KeepsWhatTheCurrentBranchWentOnFromWhereTheNewestWasSetAside) {
+  SampleStore store;
+  for (std::uint64_t version = 1; version <= 5; ++version) store.add_on(kLeft, "run", version, version);
+  store.add_on(kCurrent, "run", 4, 9);
+  ASSERT_TRUE(store::set_forks(store.store(), "run", {{kCurrent, kLeft, 3, SampleStore::begun_ns(3)}}));
+  const auto listings = store.store().list("run").value();
+  for (const auto& listing : listings)
+    for (const auto& segment : listing.segments) {
+      if (listing.id.attempt.created_ns != SampleStore::begun_ns(9)) continue;
+      ASSERT_TRUE(store.store().quarantine(segment, listing.id, {PERDURE_CORRUPT, "x", "damaged", "", false}));
+    }
+  EXPECT_EQ(run_verb({"prune", "run", "--keep-last", "2", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(2, 3, 4, 5)) << "two of the line, and two that were left";
+}
+
+TEST(Prune, TakesAPlainNumberForThatOfTheCurrentBranch) {
+  SampleStore store;
+  add_left_run(store);
+  EXPECT_EQ(run_verb({"prune", "run@2", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(left_of(store, kCurrent), ElementsAre(1, 3));
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_EQ(run_verb({"prune", "run@3f9a12:2", "run@3f9a12:4", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(1, 3, 5));
+  const Ran only_left = run_verb({"prune", "run@5", "--yes", "--store", store.path()});
+  EXPECT_EQ(only_left.status, kCannot);
+  EXPECT_THAT(only_left.err, HasSubstr("run@3f9a12:5"));
+  EXPECT_EQ(run_verb({"prune", "run", "--after", "1", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(left_of(store, kCurrent), ElementsAre(1));
+  EXPECT_THAT(left_of(store, kLeft), ElementsAre(1, 3, 5)) << "they do not come after it";
+}
+
 TEST(Prune, AfterAVersionThatOneGoesBackTo) {
   SampleStore store;
   for (std::uint64_t version : {1, 2, 3, 9}) store.add("nbody", version), store.add("heat", version);
@@ -258,6 +375,23 @@ TEST(Prune, AfterAVersionThatOneGoesBackTo) {
   EXPECT_THAT(versions_left(store, "heat"), ElementsAre(1, 2, 3, 9));
 }
 
+// Pruning would make the branch that an earlier step back left the newest again.
+TEST(Prune, AfterAVersionIsRefusedWhereALeftBranchWouldBecomeTheCurrentOne) {
+  SampleStore store;
+  for (std::uint64_t version = 1; version <= 5; ++version) store.add_on(kLeft, "run", version, version);
+  for (std::uint64_t version : {4, 5}) store.add_on(kCurrent, "run", version, 10 + version);
+  ASSERT_TRUE(store::set_forks(store.store(), "run", {{kCurrent, kLeft, 3, SampleStore::begun_ns(3)}}));
+  const std::vector<std::string> after_3{"prune", "run", "--after", "3", "--yes", "--store", store.path()};
+  const Ran refused = run_verb(after_3);
+  EXPECT_EQ(refused.status, kBad);
+  EXPECT_THAT(refused.out, HasSubstr("run@3f9a12:5, of a branch that was left, would become the newest"));
+  EXPECT_THAT(refused.out, HasSubstr("perdure prune --branches run first"));
+  EXPECT_THAT(left_of(store, kCurrent), ElementsAre(4, 5));
+  EXPECT_EQ(run_verb({"prune", "--branches", "run", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_EQ(run_verb(after_3).status, kGood);
+  EXPECT_THAT(versions_left(store, "run"), ElementsAre(1, 2, 3));
+}
+
 // A version that is gone back to and cannot be read is no place to go on from.
 TEST(Prune, NothingIsGivenUpForADamagedVersionThatOneGoesBackTo) {
   SampleStore store;
@@ -268,6 +402,69 @@ TEST(Prune, NothingIsGivenUpForADamagedVersionThatOneGoesBackTo) {
   EXPECT_EQ(ran.status, kBad) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("nbody version 2 is damaged"));
   EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3));
+}
+
+/// Puts the first segment of a version in quarantine.
+void set_aside(SampleStore& store, const std::string& name, std::uint64_t version) {
+  store.add(name, version);
+  const auto listings = store.store().list(name).value();
+  for (const auto& listing : listings) {
+    if (listing.id.version != version) continue;
+    const base::Error why{PERDURE_CORRUPT, "x", "hash differs at offset 4096", "", false};
+    ASSERT_TRUE(store.store().quarantine(listing.segments[0], listing.id, why));
+  }
+}
+
+std::size_t files_in_quarantine(const SampleStore& store) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(store.path() + "/.quarantine")) ++count;
+  return count;
+}
+
+TEST(PruneOfTheQuarantine, SaysWhatItWouldRemoveAndRemovesItWithItsReportsWithYes) {
+  SampleStore store;
+  store.add("nbody", 1);
+  set_aside(store, "nbody", 2);
+  const Ran shown = run_verb({"prune", "--quarantine", "--store", store.path()});
+  EXPECT_EQ(shown.status, kGood) << shown.err;
+  EXPECT_THAT(shown.out, testing::AllOf(HasSubstr("/.quarantine/nbody.2."), HasSubstr("hash differs"),
+                                        HasSubstr("--yes does it")));
+  EXPECT_EQ(files_in_quarantine(store), 2U);
+  const auto json = run_verb({"prune", "--quarantine", "--yes", "--json", "--store", store.path()}).json();
+  ASSERT_EQ(json["actions"].size(), 1U);
+  EXPECT_EQ(json["actions"][0]["done"], true);
+  EXPECT_GT(json["bytes"].get<std::uint64_t>(), 0U);
+  EXPECT_EQ(files_in_quarantine(store), 0U);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2)) << "retention was not asked for";
+}
+
+TEST(PruneOfTheQuarantine, IsLimitedToNames) {
+  SampleStore store;
+  for (const char* name : {"nbody", "heat"}) {
+    store.add(name, 1);
+    set_aside(store, name, 2);
+  }
+  EXPECT_EQ(run_verb({"prune", "heat", "--quarantine", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_EQ(store.store().set_aside("nbody").value().size(), 1U);
+  EXPECT_THAT(store.store().set_aside("heat").value(), IsEmpty());
+  const Ran unknown = run_verb({"prune", "het", "--quarantine", "--yes", "--store", store.path()});
+  EXPECT_EQ(unknown.status, kCannot);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean heat?"));
+  EXPECT_EQ(run_verb({"prune", "heat@2", "--quarantine", "--store", store.path()}).status, kUsage);
+}
+
+// Else a program that is told `corrupt` would begin anew without being asked.
+TEST(PruneOfTheQuarantine, KeepsWhatIsAllThatIsLeftOfANameUntilThatIsForgotten) {
+  SampleStore store;
+  set_aside(store, "nbody", 1);
+  const std::vector<std::string> prune{"prune", "--quarantine", "--yes", "--store", store.path()};
+  const Ran kept = run_verb(prune);
+  EXPECT_EQ(kept.status, kGood);
+  EXPECT_THAT(kept.out, HasSubstr("nbody: its quarantine is kept"));
+  EXPECT_EQ(files_in_quarantine(store), 2U);
+  ASSERT_EQ(run_verb({"forget", "nbody", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_EQ(run_verb(prune).status, kGood);
+  EXPECT_EQ(files_in_quarantine(store), 0U);
 }
 
 }  // namespace

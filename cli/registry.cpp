@@ -3,7 +3,8 @@
 
 namespace perdure::cli {
 
-Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
+Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_halt, enrol_config, enrol_doctor;
+Enrol enrol_rename, enrol_top;
 Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
 #ifdef PERDURE_PROCESSES
 Enrol enrol_capture, enrol_inspect, enrol_launch, enrol_resume;
@@ -30,6 +31,8 @@ const std::vector<Verb>& verbs() {
 #endif
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
       {"forget", "Make a checkpoint's name a first start again, on purpose", enrol_forget},
+      {"rename", "Give a checkpoint another name, or mend one whose directory was renamed", enrol_rename},
+      {"halt", "Ask the programs that write a checkpoint to make a last one and to end", enrol_halt},
       {"config", "Show the effective configuration and where each value came from", enrol_config},
       {"doctor", "Check whether this machine is fit for Perdure, and what to do if not", enrol_doctor},
       {"top", "Show what the engines on this machine hold, flush, decide and wait for", enrol_top},

@@ -88,6 +88,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   PERDURE_TRY(auto store, process::ProcessStore::open(settings, nullptr, asked.manner.lazy));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::ResumeChoices choices;
+  if (spec.branch) choices.branch = plan::branch_text(*spec.branch);
   choices.files.cut_back = asked.cut_back;
   choices.affinity = affinity;
   choices.outlives = asked.manner.detach;
@@ -158,8 +159,7 @@ Action enrol_resume(CLI::App& app) {
   app.add_flag("--lazy", arguments->manner.lazy,
                "it runs as soon as it can, and its pages come afterwards, those first that it waits for; with --detach "
                "this returns when all of them are there");
-  app.add_flag("--cut-back-files", arguments->cut_back,
-               "files that it had open for writing and that have grown get the size they had");
+  app.add_flag("--cut-back-files", arguments->cut_back, kCutBackHelp);
   app.add_flag(
       "--again", arguments->place.again,
       "although what was brought back of that name runs, here or on another machine: both write the same files");

@@ -106,6 +106,52 @@ TEST_F(Resume, TellsThatFilesHaveChanged) {
   EXPECT_THAT(ran.err, HasSubstr(place_.file("beats")));
 }
 
+class ResumeThatCutsFilesBack : public testing::TestWithParam<std::vector<std::string>> {
+ protected:
+  Orphans orphans_;
+  ProcessPlace place_;
+  Patient patient_{place_};
+};
+
+TEST_P(ResumeThatCutsFilesBack, ChangesNothingWhileTheProgramRuns) {
+  ASSERT_EQ(Perdure(place_, {"capture", patient_.number()}).wait().status, kGood);
+  patient_.works();
+  std::vector<std::string> words = {"resume", "patient", "--cut-back-files"};
+  words.insert(words.end(), GetParam().begin(), GetParam().end());
+  const Ran ran = Perdure(place_, words).wait();
+  EXPECT_EQ(ran.status, kCannot);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("process " + patient_.number()), HasSubstr("open for writing"),
+                             HasSubstr(place_.file("beats"))));
+  patient_.works();
+  EXPECT_EQ(patient_.end(), Patient::kStatus);
+  EXPECT_EQ(wrong_in_beats(patient_.beats()), "");
+  EXPECT_FALSE(std::filesystem::exists(place_.file("beats.cut-1")));
+}
+
+TEST_P(ResumeThatCutsFilesBack, KeepsWhatItCutsOff) {
+  ASSERT_EQ(Perdure(place_, {"capture", patient_.number()}).wait().status, kGood);
+  patient_.works();
+  patient_.kill();
+  const std::string before = patient_.beats();
+  std::vector<std::string> words = {"patient", "--cut-back-files"};
+  words.insert(words.end(), GetParam().begin(), GetParam().end());
+  touch(place_.file("end"));
+  const Ran ran = resumed(place_, words);
+  EXPECT_EQ(ran.status, Patient::kStatus) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("it was cut back to the"), HasSubstr("beats.cut-1'")));
+  EXPECT_EQ(wrong_in_beats(patient_.beats()), "");
+  const std::string cut = content_of(place_.file("beats.cut-1"));
+  EXPECT_FALSE(cut.empty());
+  EXPECT_TRUE(before.ends_with(cut));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ResumeThatCutsFilesBack,
+                         testing::Values(std::vector<std::string>{}, std::vector<std::string>{"--lazy"},
+                                         std::vector<std::string>{"--name-space"}),
+                         [](const auto& of) {
+                           return of.param.empty() ? "Plain" : of.param[0] == "--lazy" ? "Lazy" : "InANameSpace";
+                         });
+
 /// As setcap does: cap_checkpoint_restore+ep.
 bool give_capability(const std::string& program) {
   constexpr std::array<std::uint32_t, 5> kData = {0x02000001, 0, 0, 1U << (40 - 32), 0};  // low and high words in turn

@@ -55,6 +55,13 @@ Versions look_into(const config::Config& config) {
   return reader::newest_complete(**store).value_or(Versions{});
 }
 
+// Another signal that asks to stop ends the wait.
+std::vector<Unstored> flush_rest(const config::Config& config, const std::function<void(const std::string&)>& announce,
+                                 Supervisor& supervisor) {
+  const auto pause = [&](double seconds) { return !supervisor.sleep(seconds); };
+  return flush_unstored(config, {announce, pause, os::monotonic_ns});
+}
+
 int run(const RunArguments& arguments, Terminal& terminal) {
   if (terminal.program.empty())
     return report(terminal, {PERDURE_INVALID_ARGUMENT, "run", "no program given",
@@ -81,9 +88,12 @@ int run(const RunArguments& arguments, Terminal& terminal) {
   }
   const Loop loop{terminal.program, *environment, arguments.policy, [&] { return look_into(*config); },
                   announce,         nodes->get()};
-  ProcessSupervisor supervisor;
-  const LoopSummary summary = run_loop(loop, supervisor);
-  tell(summary, nodes->get(), arguments.json_file, terminal);
+  ProcessSupervisor supervisor(config->real("run.grace"));
+  LoopSummary summary = run_loop(loop, supervisor);
+  const auto unstored = flush_rest(*config, announce, supervisor);
+  summary.versions = look_into(*config);
+  summary.status = plan::status_with_store(summary.status, unstored.empty());
+  tell(summary, unstored, nodes->get(), arguments.json_file, terminal);
   return summary.status;
 }
 
@@ -106,17 +116,19 @@ Action enrol_run(CLI::App& app) {
   app.add_option("--engine", arguments->engine, "the same as --set engine.mode=...: embedded or daemon")
       ->check(CLI::IsMember({"embedded", "daemon"}));
   add_node_options(app, arguments->nodes);
-  app.add_option("--json", arguments->json_file, "write the summary to this file, for programs");
+  app.add_option("--json", arguments->json_file, "write the summary to this file, for programs; -: to standard output");
   auto* check = app.add_flag("--check-protection", arguments->check_protection,
                              "run it undisturbed and from a restored version, and name the regions that differ: "
-                             "something they depend on is not protected");
+                             "something they depend on is not protected, or was moved");
   app.add_option("--restore-from", arguments->restore_from,
                  "VERSION or NAME@VERSION that --check-protection goes on from")
       ->needs(check)
       ->take_last();
   app.footer(
       "\nThe program and its arguments stand behind --: perdure run --restarts 5 -- mpirun -n 4 ./simulation input\n"
-      "Ends with the program's status, 128 + signal when it was killed, 127 when there is no such program.\n");
+      "Ends with the program's status, 128 + signal when it was killed, 127 when there is no such program; with 75 "
+      "when\n"
+      "that would be 0 and a checkpoint on this machine did not reach the store.\n");
   return [arguments](Terminal& terminal) { return run(*arguments, terminal); };
 }
 

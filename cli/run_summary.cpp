@@ -9,6 +9,17 @@
 namespace perdure::cli {
 namespace {
 
+base::Json to_json(const std::vector<Unstored>& unstored) {
+  base::Json list = base::Json::array();
+  for (const auto& node : unstored)
+    list.push_back({{"directory", node.directory},
+                    {"versions", node.versions},
+                    {"bytes", node.bytes},
+                    {"which", node.which},
+                    {"why", node.why}});
+  return list;
+}
+
 base::Json to_json(const LoopSummary& summary) {
   return {{"status", summary.status},
           {"reason", plan::reason_text(summary.reason)},
@@ -34,9 +45,14 @@ std::string text_of(const LoopSummary& summary) {
 
 }  // namespace
 
-void tell(const LoopSummary& summary, const NodeKeeper* nodes, const std::string& json_file, Terminal& terminal) {
+void tell(const LoopSummary& summary, const std::vector<Unstored>& unstored, const NodeKeeper* nodes,
+          const std::string& json_file, Terminal& terminal) {
   print(terminal.err, text_of(summary));
+  for (const auto& node : unstored) print(terminal.err, "perdure:   not stored: " + node.text() + "\n");
+  if (!unstored.empty())
+    print(terminal.err, "perdure:   started again on this machine, with the same job, the program has it stored\n");
   base::Json json = to_json(summary);
+  json["not_stored"] = to_json(unstored);
   if (nodes != nullptr) {
     json["nodes"] = nodes->now().positions;
     json["spare_nodes"] = nodes->now().spares;

@@ -35,6 +35,14 @@ TEST(Run, LaunchesAgainAfterASignalAndEndsWellWhenTheProgramDoes) {
   EXPECT_EQ(json["status"], 0);
 }
 
+TEST(Run, WritesItsSummaryToStandardOutputForADash) {
+  test_support::TemporaryDirectory directory;
+  Launched run({"--json", "-", "--", "true"});
+  EXPECT_EQ(run.wait(), 0);
+  const auto json = base::Json::parse(run.out(), nullptr, false);
+  EXPECT_EQ(json["launches"], 1) << run.out();
+}
+
 TEST(Run, GivesUpWhenItIsOutOfRestarts) {
   Launched run({"--restarts", "2", "--", "sh", "-c", "echo again; kill -SEGV $$"});
   EXPECT_EQ(run.wait(), 128 + SIGSEGV);

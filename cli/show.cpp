@@ -1,6 +1,7 @@
 // perdure show: everything the manifests say about a checkpoint.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
@@ -10,6 +11,7 @@
 #include "cli/show_regions.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verb.hpp"
+#include "reader/branches.hpp"
 #include "reader/inventory.hpp"
 #include "segment/entry_codec.hpp"
 
@@ -52,6 +54,7 @@ base::Json to_json(const reader::VersionFacts& facts, const std::string& locatio
   return {{"name", id.name},
           {"version", id.version},
           {"attempt", id.attempt.hex()},
+          {"branch", plan::branch_text(plan::branch_of(id.attempt.nonce))},
           {"created_ns", id.attempt.created_ns},
           {"state", reader::state_name(facts.state)},
           {"reason", facts.reason},
@@ -78,19 +81,23 @@ base::Error no_such_rank(const reader::VersionFacts& facts, std::uint32_t rank) 
           "no segment that can be read holds it" + there, "perdure show without --rank shows what is there", false};
 }
 
-/// The asked version in all its attempts; without a version the newest complete one, or else the newest.
-std::vector<reader::VersionFacts> choose(std::vector<reader::VersionFacts> facts, const CheckpointSpec& spec,
-                                         bool all) {
+/// The asked version in all its attempts on the current line, or on that of its branch; without a version the newest
+/// complete one, or else the newest.
+base::Result<std::vector<reader::VersionFacts>> choose(store::Store& store, std::vector<reader::VersionFacts> facts,
+                                                       const CheckpointSpec& spec, bool all) {
   if (all && !spec.version) return facts;
-  std::vector<reader::VersionFacts> chosen;
-  if (spec.version) {
-    for (auto& one : facts)
-      if (one.listing.id.version == *spec.version) chosen.push_back(std::move(one));
-  } else if (!facts.empty()) {
-    auto newest = std::find_if(facts.rbegin(), facts.rend(), [](const auto& one) { return one.complete(); });
-    chosen.push_back(newest == facts.rend() ? facts.back() : *newest);
-  }
-  return chosen;
+  std::vector<store::VersionListing> listings;
+  for (const auto& one : facts) listings.push_back(one.listing);
+  PERDURE_TRY(const reader::Branches branches, reader::branches_of(store, spec.name, listings));
+  std::erase_if(facts, [&](const auto& one) {
+    return !branches.has(one.listing.id, spec.branch) || (spec.version && one.listing.id.version != *spec.version);
+  });
+  if (spec.version || facts.empty()) return facts;
+  // A later attempt is newer, and a complete one is newer than an incomplete one.
+  const auto newest = std::max_element(facts.begin(), facts.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.complete(), a.listing.id.attempt) < std::pair(b.complete(), b.listing.id.attempt);
+  });
+  return std::vector<reader::VersionFacts>{std::move(*newest)};
 }
 
 int show(const ShowArguments& arguments, Terminal& terminal) {
@@ -101,8 +108,11 @@ int show(const ShowArguments& arguments, Terminal& terminal) {
   const std::string location = (*store)->properties().location;
   auto facts = reader::inventory(**store, spec->name);
   if (!facts && facts.error().code != PERDURE_NOT_FOUND) return report(terminal, facts.error());
-  auto chosen = choose(facts ? std::move(*facts) : std::vector<reader::VersionFacts>{}, *spec, arguments.all);
+  auto found = choose(**store, facts ? std::move(*facts) : std::vector<reader::VersionFacts>{}, *spec, arguments.all);
+  if (!found) return report(terminal, found.error());
+  auto& chosen = *found;
   if (chosen.empty()) return report(terminal, no_such_checkpoint(**store, *spec));
+  if (const auto error = reader::renamed(chosen)) return report(terminal, *error);
   base::Json versions = base::Json::array();
   for (reader::VersionFacts& one : chosen) {
     reader::read_pieces(**store, one, arguments.one_rank ? std::optional(arguments.rank) : std::nullopt);

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "calibration/calibration_testing.hpp"
 #include "calibration/storage.hpp"
+#include "cli/engine_text.hpp"
 #include "cli/verb_testing.hpp"
 #include "engine/host/engine.hpp"
 #include "ipc/channel.hpp"
@@ -80,6 +81,37 @@ TEST_F(Top, ShowsTheStepsOfThePipelineInTheirOrder) {
   EXPECT_TRUE(steps[2]["gives"].is_null());
   EXPECT_THAT(run_verb({"top", "--once"}).out,
               HasSubstr("pipeline: flush (waiting, 0 done), replicate (off), retire (waiting, 0 done)"));
+}
+
+TEST_F(Top, ShowsTheNewestVersionOfANameAtEachLevel) {
+  start_emulated("1TB", "1");
+  for (const std::uint64_t version : {1, 2}) {
+    auto staged = piece(1);
+    staged.chunks[0] = write(version, 0);
+    ASSERT_TRUE(rank_.call(ipc::Stage{request(version).id, 1, staged}));
+    ASSERT_TRUE(rank_.call(ipc::Commit{request(version).id, {{0, 1, {0}}}}));
+  }
+  const auto names = engine()["names"];
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_EQ(names[0]["name"], "app");
+  EXPECT_EQ(names[0]["process"]["version"], 2);
+  EXPECT_FALSE(names[0].contains("store")) << "nothing has reached it";
+  EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("newest: app: process 2 ("));
+}
+
+TEST(TopOnAScreen, FitsTheWindow) {
+  EXPECT_EQ(fitted("one\ntwo\n", 80, 24), "one\ntwo\n");
+  EXPECT_EQ(fitted("0123456789\nx\n", 8, 24), "0123456>\nx\n");
+  EXPECT_EQ(fitted("1\n2\n3\n4\n", 80, 3), "1\n2\n2 more lines: perdure top --once");
+  EXPECT_EQ(fitted("1\n2\n3\n", 80, 3), "1\n2\n3\n");
+  EXPECT_EQ(fitted("", 80, 3), "");
+}
+
+TEST(TopOnAScreen, SaysAges) {
+  EXPECT_EQ(age_text(3.2), "3 s");
+  EXPECT_EQ(age_text(600), "10 min");
+  EXPECT_EQ(age_text(3 * 3600), "3 h");
+  EXPECT_EQ(age_text(100 * 3600), "4 days");
 }
 
 TEST_F(Top, SaysThatNoEngineRuns) {

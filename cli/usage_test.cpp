@@ -64,7 +64,6 @@ TEST(Usage, AMisspeltVerbNamesTheNearest) {
       refusal({"lss"}).find("perdure: perdure lss: there is no such verb (invalid-argument); did you mean perdure ls?"),
       0u);
   EXPECT_THAT(refusal({"verfiy", "store"}), HasSubstr("did you mean perdure verify?"));
-  EXPECT_THAT(refusal({"help"}), HasSubstr("did you mean perdure --help?"));
   EXPECT_THAT(refusal({"quite-something-else"}),
               AllOf(Not(HasSubstr("did you mean")), HasSubstr("the verbs are run, ls")));
   EXPECT_THAT(refusal({"--vrsion"}), HasSubstr("did you mean perdure --version?"));

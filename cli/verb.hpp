@@ -64,7 +64,7 @@ void print(std::FILE* file, const std::string& text);
 /// Our own sequences for the terminal, with nothing in them that came from elsewhere.
 void print_as_it_is(std::FILE* file, const std::string& text);
 void print_json(Terminal& terminal, const base::Json& json);
-/// Into a file; false, with errno, when that cannot be written.
+/// Into a file, or for "-" to standard output; false, with errno, when that cannot be written.
 bool write_json(const base::Json& json, const std::string& path);
 base::Json error_json(const base::Error& error);
 

@@ -64,12 +64,21 @@ class SampleStore {
   std::vector<std::string> add(const std::string& name, std::uint64_t version, std::uint32_t count = 2,
                                std::vector<std::uint32_t> which = {}, std::uint64_t bytes = 5000,
                                std::uint64_t created = 1'700'000'000'000'000'000) {
-    const segment::VersionId id{name, version, {created + version, 7}};
+    return add(segment::VersionId{name, version, {created + version, 7}}, count, std::move(which), bytes);
+  }
+  /// Adds a version of a branch; one with a later `begun` is newer.
+  std::vector<std::string> add_on(plan::Branch branch, const std::string& name, std::uint64_t version,
+                                  std::uint64_t begun, std::vector<std::uint32_t> which = {}) {
+    return add(segment::VersionId{name, version, {begun_ns(begun), plan::nonce_on(branch, 7)}}, 2, std::move(which));
+  }
+  static std::uint64_t begun_ns(std::uint64_t begun) { return 1'700'000'000'000'000'000 + begun; }
+  std::vector<std::string> add(const segment::VersionId& id, std::uint32_t count = 2,
+                               std::vector<std::uint32_t> which = {}, std::uint64_t bytes = 5000) {
     std::vector<std::string> paths;
     for (const auto& manifest : test_support::sample_version(id, count, bytes)) {
       if (!which.empty() && std::find(which.begin(), which.end(), manifest.segment_index) == which.end()) continue;
       if (!test_support::write_segment(*store_, manifest)) std::abort();
-      paths.push_back(version_path(name, version) + "/" +
+      paths.push_back(version_path(id.name, id.version) + "/" +
                       segment::file_name(manifest.segment_index, count, id.attempt));
     }
     return paths;

@@ -103,12 +103,18 @@ base::Json to_json(const Report& report, const std::string& location, bool good)
           {"notes", notes}};
 }
 
+/// A renamed directory is no damage: there the way out is worth more than the place.
+std::string cause_text(const base::Error& error) {
+  return error.code == PERDURE_MISMATCH ? error.cause + "; " + error.remedy : error.cause;
+}
+
 void print_report(const Report& report, Terminal& terminal) {
   for (const Finding& defect : report.result.defects)
-    print(terminal.out, base::printable(fmt::format(
-                            "DEFECT {}: offset {}, rank {}{}: {}", defect.file, defect.offset, defect.rank,
-                            defect.chunk >= 0 ? fmt::format(", chunk {}", defect.chunk) : "", defect.error.cause)) +
-                            "\n");
+    print(terminal.out,
+          base::printable(fmt::format("DEFECT {}: offset {}, rank {}{}: {}", defect.file, defect.offset, defect.rank,
+                                      defect.chunk >= 0 ? fmt::format(", chunk {}", defect.chunk) : "",
+                                      cause_text(defect.error))) +
+              "\n");
   for (const std::string& text : report.result.incomplete)
     print(terminal.out, "incomplete: " + base::printable(text) + "\n");
   for (const Residue& note : report.notes)
@@ -126,7 +132,7 @@ void print_report(const Report& report, Terminal& terminal) {
 
 base::Result<Report> examine(store::Store& store, const Target& target, const VerifyArguments& arguments,
                              Terminal& terminal) {
-  auto planned = plan_audit(store, target.spec.name, target.spec.version);
+  auto planned = plan_audit(store, target.spec.name, target.spec.version, target.spec.branch);
   const bool missing = planned ? planned->versions.empty() : planned.error().code == PERDURE_NOT_FOUND;
   if (missing && !target.spec.name.empty()) return base::fail(no_such_checkpoint(store, target.spec));
   PERDURE_TRY(const AuditPlan plan, std::move(planned));

@@ -4,7 +4,7 @@
 set(PERDURE_TOGETHER_LINES
   "os config comm metrics placement device"
   "array segment capture tier store plan affinity"
-  "calibration catalog network parity ipc"
+  "calibration catalog node network parity ipc"
   "engine/ledger engine/pipeline engine/flush engine/upkeep"
   "engine/replicate engine/recover engine/peers"
   "engine/serve engine/host")

@@ -15,13 +15,13 @@ perdure_module(comm TEST_LIBRARIES perdure_test_support)
 perdure_module(metrics)
 perdure_module(device LIBRARIES Threads::Threads)
 perdure_module(array)
+perdure_module(plan)
 perdure_module(segment TEST_LIBRARIES perdure_test_support)
 perdure_module(capture)
 perdure_module(tier TEST_LIBRARIES perdure_test_support)
 perdure_module(store TEST_LIBRARIES perdure_test_support)
 perdure_module(calibration TEST_LIBRARIES perdure_test_support)
 perdure_module(plot LIBRARIES PNG::PNG)
-perdure_module(plan)
 perdure_module(affinity TEST_LIBRARIES perdure_test_support)
 perdure_module(reader TEST_LIBRARIES perdure_test_support)
 # HDF5 keeps what it has of files that it could not close, until the process ends.
@@ -41,6 +41,7 @@ if(PERDURE_TESTS)  # they read the descriptions that are shipped
   endforeach()
 endif()
 perdure_module(catalog TEST_LIBRARIES perdure_test_support SHARES address thread)
+perdure_module(node TEST_LIBRARIES perdure_test_support)
 perdure_module(network OWN_LIBRARIES perdure::sodium OWN_INCLUDES ${PERDURE_FABRIC_INCLUDE} TEST_LIBRARIES perdure_test_support
   SHARES address thread)
 perdure_module(parity TEST_LIBRARIES perdure_test_support SHARES address thread)
@@ -74,11 +75,12 @@ target_include_directories(perdure_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_
 target_link_libraries(perdure_shared PRIVATE perdure_client ${portable} perdure_warnings)
 target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 # DEFINE_SYMBOL: a definition of its own would refuse the precompiled headers.
-set_target_properties(perdure_shared PROPERTIES DEFINE_SYMBOL "" OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
+set_target_properties(perdure_shared PROPERTIES DEFINE_SYMBOL "" OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION ${PERDURE_SOVERSION}
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 
 if(PERDURE_MPI)
-  add_library(perdure_mpi SHARED src/capi_mpi/open_mpi.cpp)
+  add_library(perdure_mpi SHARED src/capi_mpi/open_mpi.cpp src/capi_mpi/open_handles.cpp)
+  target_include_directories(perdure_mpi PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(perdure_mpi PUBLIC perdure_shared MPI::MPI_C PRIVATE MPI::MPI_CXX perdure_warnings)
-  set_target_properties(perdure_mpi PROPERTIES OUTPUT_NAME perdure_mpi VERSION ${PROJECT_VERSION} SOVERSION 0)
+  set_target_properties(perdure_mpi PROPERTIES OUTPUT_NAME perdure_mpi VERSION ${PROJECT_VERSION} SOVERSION ${PERDURE_SOVERSION})
 endif()

@@ -36,8 +36,8 @@ base::Result<config::Config> configuration(const Arguments& arguments) {
                                  arguments.settings));
   }
   PERDURE_CHECK(config::make_paths_absolute(config));
-  // What it says of itself in metrics, however it was started.
-  PERDURE_CHECK(config.set("engine.mode", "daemon", config::Origin::program));
+  // However it was started, and whatever the engine was whose settings it has: others ask it to end by that.
+  PERDURE_CHECK(config.set("engine.mode", "daemon", config::Origin::command_line));
   return config;
 }
 

@@ -252,7 +252,7 @@ TEST_F(Arrays, AndRegionsAreDescribed) {
     good(handle.describe(1, "own", "m/s", "what this rank alone has"));
     EXPECT_EQ(handle.describe(2, "other").error().code, PERDURE_NOT_FOUND);
     handle.checkpoint("app", 1).value();
-    EXPECT_EQ(handle.stored_array("app", 1, 1).error().code, PERDURE_NOT_FOUND) << "it is no array";
+    EXPECT_EQ(handle.stored_array("app", 1, 1).error().code, PERDURE_MISMATCH) << "it is no array";
     own.assign(1, 0.0);
     handle.protect(1, own).value();
     EXPECT_TRUE(handle.restore_resizing("app"));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -268,6 +269,27 @@ TEST_F(Front, WaitsTellsTheLevelAndRetires) {
   EXPECT_FALSE(handle.next_report().value().has_value());
   handle.retire("levels", 1).value();
   EXPECT_FALSE(handle.latest_version("levels").value().has_value());
+}
+
+TEST_F(Front, AsksWhetherACheckpointIsDue) {
+  auto handle = perdure::open(settings() + ";signals=checkpoint").value();
+  EXPECT_EQ(handle.due().value(), 0U);
+  ASSERT_EQ(std::raise(SIGUSR1), 0);
+  EXPECT_EQ(handle.due().value(), unsigned{PERDURE_DUE_SIGNAL});
+  handle.close().value();
+  EXPECT_EQ(handle.due().error().code, PERDURE_CLOSED);
+}
+
+// As by MPI_Finalize, when the handle is a variable of main().
+TEST_F(Front, AHandleThatSomebodyElseClosedSaysSoAndIsDestroyedInPeace) {
+  auto handle = open();
+  int number = 1;
+  handle.protect(1, number).value();
+  handle.checkpoint("closed", 1).value();
+  ASSERT_EQ(perdure_close_early(handle.native(), "the test"), PERDURE_OK);
+  const auto late = handle.checkpoint("closed", 2);
+  EXPECT_EQ(late.error().code, PERDURE_CLOSED);
+  EXPECT_EQ(late.error().text, "handle: the test closed it");
 }
 
 TEST_F(Front, AMovedHandleGoesOnAndTheOldOneIsClosed) {

@@ -2,9 +2,9 @@
 #include "declared.h"
 
 void perdure_fortran_protect_array(fortran_handle* handle, int kind, int id, const CFI_cdesc_t* part, const char* name,
-                                   const char* unit, const char* description, const char* type, int dimensions,
-                                   const int64_t* extents, const int64_t* first, const int64_t* ghosts, int fill_ghosts,
-                                   int* status);
+                                   const char* unit, const char* description, const char* type, int bytes,
+                                   const CFI_cdesc_t* extents, const CFI_cdesc_t* first, const CFI_cdesc_t* ghosts,
+                                   int fill_ghosts, int* status);
 
 static perdure_status protect_array(perdure_t* handle, int kind, int id, const CFI_cdesc_t* part,
                                     const declared* says) {
@@ -16,10 +16,20 @@ static perdure_status protect_array(perdure_t* handle, int kind, int id, const C
 }
 
 void perdure_fortran_protect_array(fortran_handle* handle, int kind, int id, const CFI_cdesc_t* part, const char* name,
-                                   const char* unit, const char* description, const char* type, int dimensions,
-                                   const int64_t* extents, const int64_t* first, const int64_t* ghosts, int fill_ghosts,
-                                   int* status) {
-  const declared says = {name, unit, description, type, dimensions, extents, first, ghosts, fill_ghosts};
+                                   const char* unit, const char* description, const char* type, int bytes,
+                                   const CFI_cdesc_t* extents, const CFI_cdesc_t* first, const CFI_cdesc_t* ghosts,
+                                   int fill_ghosts, int* status) {
+  int64_t numbers[3][most_dimensions] = {{0}};
+  const declared says = {.name = name,
+                         .unit = unit,
+                         .description = description,
+                         .type = type,
+                         .dimensions = perdure_fortran_dimensions(extents, first, ghosts, numbers),
+                         .extents = numbers[0],
+                         .first = numbers[1],
+                         .ghosts = numbers[2],
+                         .fill_ghosts = fill_ghosts,
+                         .bytes = bytes};
   char why[256];
   if (perdure_fortran_refuse(handle, id, perdure_fortran_array_refusal(kind, part, &says, why, sizeof why)))
     *status = PERDURE_INVALID_ARGUMENT;

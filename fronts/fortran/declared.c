@@ -17,6 +17,20 @@ static char letter_of(CFI_type_t type, size_t bytes) {
   return type == CFI_type_Bool && bytes == 1 ? 'i' : 0;
 }
 
+int perdure_fortran_type(const CFI_cdesc_t* region, char* text, size_t room) {
+  const char letter = letter_of(region->type, region->elem_len);
+  (void)snprintf(text, room, "%c%zu", letter != 0 ? letter : 'v', (size_t)region->elem_len);
+  return letter != 0;
+}
+
+int perdure_fortran_dimensions(const CFI_cdesc_t* extents, const CFI_cdesc_t* first, const CFI_cdesc_t* ghosts,
+                               int64_t numbers[3][most_dimensions]) {
+  const int dimensions = perdure_fortran_numbers(extents, numbers[0]);
+  const int widths = ghosts == NULL ? 0 : perdure_fortran_numbers(ghosts, numbers[2]);
+  const int alike = perdure_fortran_numbers(first, numbers[1]) == dimensions && (widths == dimensions || widths == 0);
+  return alike ? dimensions : -1;
+}
+
 static uint64_t number_at(const char** at) {
   uint64_t number = 0;
   while (isdigit((unsigned char)**at)) number = number * 10 + (uint64_t)(*(*at)++ - '0');
@@ -51,10 +65,11 @@ const char* perdure_fortran_array_refusal(int kind, const CFI_cdesc_t* part, con
                                           size_t room) {
   const char* cause = perdure_fortran_refusal(part, kind == kind_global);
   if (cause != NULL) return cause;
+  if (perdure_fortran_is_opaque(part) && *says->type == 0 && !says->bytes) return perdure_fortran_opaque;
   if (part->rank > most_dimensions) return "an array has at most 8 dimensions (invalid-argument)";
   if (kind == kind_list && part->rank == 0) return "a list has at least one dimension (invalid-argument)";
   if (kind == kind_global && says->dimensions != part->rank)
-    return "extents, first and ghosts have not as many elements as the array has dimensions (invalid-argument)";
+    return "extents, first and ghosts are not as many integers as the array has dimensions (invalid-argument)";
   const uint64_t bytes = *says->type == 0 ? 0 : type_bytes(says->type);
   if (bytes == 0 || bytes == part->elem_len) return NULL;
   (void)snprintf(why, room,
@@ -78,8 +93,7 @@ void perdure_fortran_turn_box(const CFI_cdesc_t* part, const int64_t* first, tur
 }
 
 void perdure_fortran_turn(int kind, const CFI_cdesc_t* part, const declared* says, turned* out) {
-  const char letter = letter_of(part->type, part->elem_len);
-  (void)snprintf(out->type, sizeof out->type, "%c%zu", letter != 0 ? letter : 'v', (size_t)part->elem_len);
+  (void)perdure_fortran_type(part, out->type, sizeof out->type);
   for (int i = 0; i < part->rank; ++i) {
     const int d = part->rank - 1 - i;
     out->extents[d] = (uint64_t)(kind == kind_global ? says->extents[i] : part->dim[i].extent);

@@ -5,7 +5,7 @@
 
 #include "descriptor.h"
 
-enum { kind_global = 0, kind_list = 1, kind_replicated = 2, most_dimensions = 8 };
+enum { kind_global = 0, kind_list = 1, kind_replicated = 2 };
 
 /** What Fortran says beside the elements. Texts end with 0; "" is none. Numbers are in Fortran's order. */
 typedef struct declared {
@@ -14,6 +14,7 @@ typedef struct declared {
   const int64_t *extents, *first;
   const int64_t* ghosts; /* all 0: none */
   int fill_ghosts;
+  int bytes; /* 1: elements of a derived type have no allocatable or pointer components */
 } declared;
 
 /** The same in the words of perdure.h. It refers to itself, to `declared` and to the elements, and is not copied. */
@@ -27,6 +28,10 @@ typedef struct turned {
   size_t boxes;    /* 0: this rank has no element */
 } turned;
 
+/** The numbers of `extents`, `first` and `ghosts`, which may be none, in this order: as many of each as there are
+ * dimensions, or -1: they are not alike, or no integers. */
+int perdure_fortran_dimensions(const CFI_cdesc_t* extents, const CFI_cdesc_t* first, const CFI_cdesc_t* ghosts,
+                               int64_t numbers[3][most_dimensions]);
 /** Why the front refuses it, in `why` or elsewhere; NULL when it does not. */
 const char* perdure_fortran_array_refusal(int kind, const CFI_cdesc_t* part, const declared* says, char* why,
                                           size_t room);

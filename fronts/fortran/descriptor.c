@@ -7,7 +7,8 @@
 
 enum { most_regions = 32 };
 
-void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status);
+void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status,
+                             const CFI_cdesc_t* bytes);
 void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, int* status, const CFI_cdesc_t* r1,
                                  const CFI_cdesc_t* r2, const CFI_cdesc_t* r3, const CFI_cdesc_t* r4,
                                  const CFI_cdesc_t* r5, const CFI_cdesc_t* r6, const CFI_cdesc_t* r7,
@@ -19,7 +20,7 @@ void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, in
                                  const CFI_cdesc_t* r23, const CFI_cdesc_t* r24, const CFI_cdesc_t* r25,
                                  const CFI_cdesc_t* r26, const CFI_cdesc_t* r27, const CFI_cdesc_t* r28,
                                  const CFI_cdesc_t* r29, const CFI_cdesc_t* r30, const CFI_cdesc_t* r31,
-                                 const CFI_cdesc_t* r32);
+                                 const CFI_cdesc_t* r32, const CFI_cdesc_t* bytes);
 
 size_t perdure_fortran_elements(const CFI_cdesc_t* region) {
   size_t count = 1;
@@ -61,14 +62,53 @@ int perdure_fortran_refuse(fortran_handle* handle, int id, const char* why) {
   return 1;
 }
 
-static int protect_one(fortran_handle* handle, int id, const CFI_cdesc_t* region) {
-  if (perdure_fortran_refuse(handle, id, perdure_fortran_refusal(region, 0))) return PERDURE_INVALID_ARGUMENT;
-  const size_t count = perdure_fortran_elements(region);
-  return (int)perdure_protect(handle->native, id, count > 0 ? region->base_addr : NULL, region->elem_len, count);
+/** What its elements are, and its shape, whose dimensions go the other way round there. */
+static int describe(fortran_handle* handle, int id, const CFI_cdesc_t* region) {
+  char type[32];
+  uint64_t extents[CFI_MAX_RANK + 1] = {0};
+  const int known = perdure_fortran_type(region, type, sizeof type);
+  for (int i = 0; i < region->rank; ++i) extents[region->rank - 1 - i] = (uint64_t)region->dim[i].extent;
+  return (int)perdure_describe_elements(handle->native, id, known ? type : NULL, region->rank,
+                                        region->rank <= most_dimensions ? extents : NULL);
 }
 
-void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status) {
-  *status = protect_one(handle, *id, region);
+const char perdure_fortran_opaque[] =
+    "it is of a derived type or an address, and the compiler does not say whether there are allocatable or pointer "
+    "components, whose content would not be stored (invalid-argument); pass bytes=.true. where there are none";
+
+/* Compilers tell derived types that interoperate with C from others, but gfortran does not. */
+int perdure_fortran_is_opaque(const CFI_cdesc_t* region) {
+#ifdef CFI_type_Logical
+  if (region->type == CFI_type_struct) return 1;
+#endif
+  return region->type == CFI_type_other || region->type == CFI_type_cptr || region->type == CFI_type_cfunptr;
+}
+
+/** A logical of any kind that may be absent. */
+static int is_true(const CFI_cdesc_t* given) {
+  if (given == NULL || given->base_addr == NULL) return 0;
+  const char* byte = given->base_addr;
+  for (size_t i = 0; i < given->elem_len; ++i)
+    if (byte[i] != 0) return 1;
+  return 0;
+}
+
+static const char* refusal(const CFI_cdesc_t* region, int bytes) {
+  const char* why = perdure_fortran_refusal(region, 0);
+  return why == NULL && !bytes && perdure_fortran_is_opaque(region) ? perdure_fortran_opaque : why;
+}
+
+static int protect_one(fortran_handle* handle, int id, const CFI_cdesc_t* region, int bytes) {
+  if (perdure_fortran_refuse(handle, id, refusal(region, bytes))) return PERDURE_INVALID_ARGUMENT;
+  const size_t count = perdure_fortran_elements(region);
+  const perdure_status done =
+      perdure_protect(handle->native, id, count > 0 ? region->base_addr : NULL, region->elem_len, count);
+  return done == PERDURE_OK ? describe(handle, id, region) : (int)done;
+}
+
+void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status,
+                             const CFI_cdesc_t* bytes) {
+  *status = protect_one(handle, *id, region, is_true(bytes));
 }
 
 /** The number of regions, which must be those in front: 0 with the reason in the handle when they are not. */
@@ -100,16 +140,16 @@ static void keep_reason(fortran_handle* handle, int index, int count, int id) {
   (void)snprintf(handle->text, sizeof handle->text, "object %d of %d (id %d): %.900s", index + 1, count, id, reason);
 }
 
-static int protect_all(fortran_handle* handle, int first_id, const CFI_cdesc_t* const* regions) {
+static int protect_all(fortran_handle* handle, int first_id, const CFI_cdesc_t* const* regions, int bytes) {
   const int count = region_count(handle, first_id, regions);
   if (count == 0) return PERDURE_INVALID_ARGUMENT;
-  /* What these ids stood for is given up first: arrays may have swapped their memory since. */
-  for (int i = 0; i < count; ++i) (void)perdure_unprotect(handle->native, first_id + i);
+  /* What these ids stood for is given up first, but for what was said of them: arrays may have swapped their memory. */
+  for (int i = 0; i < count; ++i) (void)perdure_protect(handle->native, first_id + i, NULL, 1, 0);
   for (int i = 0; i < count; ++i) {
-    const int status = protect_one(handle, first_id + i, regions[i]);
+    const int status = protect_one(handle, first_id + i, regions[i], bytes);
     if (status == PERDURE_OK) continue;
     keep_reason(handle, i, count, first_id + i);
-    while (i-- > 0) (void)perdure_unprotect(handle->native, first_id + i);
+    for (int undone = 0; undone < count; ++undone) (void)perdure_unprotect(handle->native, first_id + undone);
     return status;
   }
   return PERDURE_OK;
@@ -126,9 +166,9 @@ void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, in
                                  const CFI_cdesc_t* r23, const CFI_cdesc_t* r24, const CFI_cdesc_t* r25,
                                  const CFI_cdesc_t* r26, const CFI_cdesc_t* r27, const CFI_cdesc_t* r28,
                                  const CFI_cdesc_t* r29, const CFI_cdesc_t* r30, const CFI_cdesc_t* r31,
-                                 const CFI_cdesc_t* r32) {
+                                 const CFI_cdesc_t* r32, const CFI_cdesc_t* bytes) {
   const CFI_cdesc_t* const regions[most_regions] = {r1,  r2,  r3,  r4,  r5,  r6,  r7,  r8,  r9,  r10, r11,
                                                     r12, r13, r14, r15, r16, r17, r18, r19, r20, r21, r22,
                                                     r23, r24, r25, r26, r27, r28, r29, r30, r31, r32};
-  *status = protect_all(handle, *first_id, regions);
+  *status = protect_all(handle, *first_id, regions, is_true(bytes));
 }

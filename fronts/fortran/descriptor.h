@@ -6,7 +6,7 @@
 
 #include "perdure/perdure.h"
 
-enum { text_bytes = 1024 };
+enum { text_bytes = 1024, most_dimensions = 8 };
 
 /** type(perdure_handle) of perdure.f90. */
 typedef struct fortran_handle {
@@ -17,8 +17,15 @@ typedef struct fortran_handle {
 } fortran_handle;
 
 size_t perdure_fortran_elements(const CFI_cdesc_t* region);
+/** What its elements are, in the words of perdure.h: 0, and "v8", where that is only bytes to us. */
+int perdure_fortran_type(const CFI_cdesc_t* region, char* text, size_t room);
 /** Why the front refuses it; NULL when it does not. `with_gaps`: it need not be contiguous. */
 const char* perdure_fortran_refusal(const CFI_cdesc_t* region, int with_gaps);
+/** It is of a derived type, or an address: of what it refers to nothing would be stored. */
+int perdure_fortran_is_opaque(const CFI_cdesc_t* region);
+/** Integers of any kind, 8 at most: how many they are; -1: they are no such numbers. */
+int perdure_fortran_numbers(const CFI_cdesc_t* given, int64_t* numbers);
+extern const char perdure_fortran_opaque[]; /**< why the front refuses such */
 /** Notes that the front refuses region `id`, or, when `why` is NULL, that it does not. True when it does. */
 int perdure_fortran_refuse(fortran_handle* handle, int id, const char* why);
 

@@ -3,20 +3,22 @@
 !!
 !! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and
 !! they must not be moved or deallocated while protected. Declare them with the attribute `target` (restore writes them
-!! behind the compiler's back). Versions are integer(int64). What an allocatable or pointer component refers to is not
-!! part of a region.
+!! behind the compiler's back). Versions are integer(int32) or integer(int64), indices, extents and widths are integers of
+!! any kind. What an allocatable or pointer component refers to is not part of a region, and the compiler does not say
+!! whether a derived type has one: objects of derived types, and addresses (c_ptr), are refused unless `bytes=.true.` says
+!! that their own bytes are all there is to store. Where a call has `type`, which says what the members are, that will do.
 module perdure
   use iso_c_binding
-  use iso_fortran_env, only: int64, real64
+  use iso_fortran_env, only: int32, int64, real64
   use perdure_c
   implicit none
   private
 
   integer, parameter, public :: perdure_ok = 0              !< success
   integer, parameter, public :: perdure_invalid_argument = 1!< a wrong argument; nothing was done
-  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint, version, region, file
+  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint, version, file: of that name there is nothing
   integer, parameter, public :: perdure_exists = 3          !< this version is already taken
-  integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or a region's size differs from what was stored
+  integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or regions are not those that were stored
   integer, parameter, public :: perdure_corrupt = 5         !< data that failed verification; it was set aside and not used
   integer, parameter, public :: perdure_no_space = 6        !< no room on a tier, the store or in memory, or a quota or limit is reached
   integer, parameter, public :: perdure_io = 7              !< a device or file system failed
@@ -30,10 +32,15 @@ module perdure
   integer, parameter, public :: perdure_busy = 15           !< somebody else holds it
   integer, parameter, public :: perdure_internal = 16       !< a defect of Perdure; please report it
   integer, parameter, public :: perdure_incomplete = 17     !< there are checkpoints of that name, and parts of all of them are missing
+  integer, parameter, public :: perdure_required = 0        !< a region has to be stored where it is restored
+  integer, parameter, public :: perdure_optional = 1        !< it may be absent, and stays as it is then
   integer, parameter, public :: perdure_level_none = 0      !< nothing that could be restored
   integer, parameter, public :: perdure_level_process = 1   !< survives the death of every process
   integer, parameter, public :: perdure_level_node = 2      !< survives the loss of a node
   integer, parameter, public :: perdure_level_store = 3     !< survives the loss of everything but the store
+  integer, parameter, public :: perdure_due_signal = 1      !< a signal asks for a checkpoint
+  integer, parameter, public :: perdure_due_halt = 2        !< `perdure halt` does
+  integer, parameter, public :: perdure_due_end = 128       !< the program is to end after it
   !> In place of a version: the newest that every rank can restore.
   integer(int64), parameter, public :: perdure_latest_version = -1_int64
   !> In place of a timeout: as long as it takes.
@@ -73,71 +80,141 @@ module perdure
   end type
 
   interface
-    !> Registers an array or scalar as region `id`; again with the same id: re-protects. [local]
-    subroutine perdure_protect(handle, id, region, status) bind(c, name="perdure_fortran_protect")
+    !> Registers an array or scalar as region `id`; again with the same id: re-protects. [local] `bytes`: a logical, .true.
+    !> where an object of a derived type has no allocatable or pointer components.
+    subroutine perdure_protect(handle, id, region, status, bytes) bind(c, name="perdure_fortran_protect")
       import :: perdure_handle, c_int
       type(perdure_handle), intent(inout) :: handle
       integer(c_int), intent(in) :: id
       type(*), dimension(..), intent(inout), target :: region
       integer(c_int), intent(out) :: status
+      type(*), dimension(..), intent(in), optional :: bytes
     end subroutine
 
     !> Registers 1 to 32 arrays and scalars in one call, each of its own kind and rank: r1 as region `first_id`, r2 as
     !> `first_id` + 1, and so on. [local] All or none: when one is refused, none of these ids is protected, and
     !> perdure_error_text names the id and the reason. What these ids stood for before is given up, so arrays may have
     !> moved or swapped their memory. Each must be allocated; one that is not is refused. (A compiler that takes an
-    !> unallocated array as absent hides it where it is the last one; gfortran does not.)
+    !> unallocated array as absent hides it where it is the last one; gfortran does not.) `bytes` as in perdure_protect, of
+    !> all that are of derived types.
     subroutine perdure_protect_all(handle, first_id, status, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, &
                                    r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, &
-                                   r30, r31, r32) bind(c, name="perdure_fortran_protect_all")
+                                   r30, r31, r32, bytes) bind(c, name="perdure_fortran_protect_all")
       import :: perdure_handle, c_int
       type(perdure_handle), intent(inout) :: handle
       integer(c_int), intent(in) :: first_id
       integer(c_int), intent(out) :: status
       type(*), dimension(..), intent(inout), target, optional :: r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, &
         r13, r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, r30, r31, r32
+      type(*), dimension(..), intent(in), optional :: bytes
     end subroutine
 
     ! arrays.c says what is what.
-    subroutine c_protect_array(handle, kind, id, part, name, unit, description, element_type, dimensions, extents, &
-                               first, ghosts, fill_ghosts, status) bind(c, name="perdure_fortran_protect_array")
-      import :: perdure_handle, c_int, c_int64_t, c_char
+    subroutine c_protect_array(handle, kind, id, part, name, unit, description, element_type, bytes, extents, first, &
+                               ghosts, fill_ghosts, status) bind(c, name="perdure_fortran_protect_array")
+      import :: perdure_handle, c_int, c_char
       type(perdure_handle), intent(inout) :: handle
-      integer(c_int), value :: kind, id, dimensions, fill_ghosts
+      integer(c_int), value :: kind, id, bytes, fill_ghosts
       type(*), dimension(..), intent(inout), target :: part
       character(kind=c_char), intent(in) :: name(*), unit(*), description(*), element_type(*)
-      integer(c_int64_t), intent(in) :: extents(*), first(*), ghosts(*)
+      type(*), dimension(..), intent(in) :: extents, first, ghosts
       integer(c_int), intent(out) :: status
     end subroutine
+    ! numbers.c: up to 8 integers of any kind; how many they are, or -1: they are none.
+    integer(c_int) function c_numbers(given, numbers) bind(c, name="perdure_fortran_numbers")
+      import :: c_int, c_int64_t
+      type(*), dimension(..), intent(in) :: given
+      integer(c_int64_t), intent(out) :: numbers(8)
+    end function
+    ! numbers.c: MPI's integer; 0: `given` is none, and no type(MPI_Comm) either.
+    integer(c_int) function c_communicator(given, communicator) bind(c, name="perdure_fortran_communicator")
+      import :: c_int
+      type(*), dimension(..), intent(in) :: given
+      integer(c_int), intent(out) :: communicator
+    end function
+  end interface
+
+  !> Captures all protected regions of all ranks as `name`, `version`; returns at level process. [collective]
+  interface perdure_checkpoint
+    procedure checkpoint_int64, checkpoint_int32
+  end interface
+  !> The newest version that every rank can restore; perdure_not_found when there is none. [collective]
+  !! perdure_invalid_argument when it is larger than `version` can be.
+  interface perdure_latest
+    procedure latest_int64, latest_int32
+  end interface
+  !> The size of this rank's region before restoring it: bytes per element, and elements in all dimensions together.
+  !! [collective]
+  interface perdure_stored_size
+    procedure stored_size_int64, stored_size_int32, stored_size_of_int32, stored_size_to_int32
+  end interface
+  !> Fills the protected regions from a checkpoint, verified; `version` may be perdure_latest_version. [collective]
+  !! perdure_mismatch on all ranks where what is stored is not what is protected; perdure_error_text says all of it.
+  interface perdure_restore
+    procedure restore_int64, restore_int32
+  end interface
+  !> The same for the regions in `ids` only; every rank may name others. [collective]
+  interface perdure_restore_regions
+    procedure restore_regions_int64, restore_regions_int32
+  end interface
+  !> Waits until the checkpoint has reached `level` on all ranks, at most `timeout_s` seconds. [collective]
+  interface perdure_wait
+    procedure wait_int64, wait_int32
+  end interface
+  !> The level that the checkpoint has reached, as far as this rank's node knows. [local]
+  interface perdure_level_reached
+    procedure level_reached_int64, level_reached_int32
+  end interface
+  !> Gives up a version on purpose. [collective]
+  interface perdure_retire
+    procedure retire_int64, retire_int32
+  end interface
+  !> What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+  interface perdure_stored_array
+    procedure stored_array_int64, stored_array_int32
+  end interface
+  !> The block of this rank where an array is divided evenly: the indices from `first` to `last`, in an array that begins
+  !! with 1. [local] Nothing of it: `last` is below `first` in some dimension. `grid`: ranks in each dimension; absent: the
+  !! most even. Of one dimension it is an even share of so many things, such as the rows of a list.
+  interface perdure_block
+    procedure block_int64, block_int32
   end interface
 
   integer(c_int), parameter :: kind_global = 0, kind_list = 1, kind_replicated = 2
   integer(c_int64_t), parameter :: no_numbers(0) = [integer(c_int64_t) ::]
 
   public :: perdure_open, perdure_protect, perdure_protect_all, perdure_describe, &
+            perdure_set_presence, perdure_was_restored, perdure_renamed, perdure_pass_over, &
             perdure_protect_global, perdure_block, perdure_protect_list, perdure_protect_replicated, &
             perdure_stored_array, perdure_unprotect, perdure_checkpoint, perdure_latest, &
             perdure_stored_size, perdure_restore, perdure_restore_regions, perdure_wait, perdure_level_reached, &
-            perdure_get_progress, perdure_next_report, perdure_retire, perdure_any, perdure_close, perdure_error_text, &
+            perdure_get_progress, perdure_next_report, perdure_retire, perdure_any, perdure_due, &
+            perdure_close, perdure_error_text, &
             perdure_error_retryable, perdure_status_name, perdure_version, perdure_native
 
 contains
 
-  !> Opens for the ranks of `communicator`, or without it for this process. It is MPI's integer; with mpi_f08 the component
-  !! mpi_val of the communicator.
+  !> Opens for the ranks of `communicator`, or without it for this process. It is MPI's integer, or the type(MPI_Comm) of
+  !! mpi_f08.
   subroutine perdure_open(handle, status, options, communicator, message)
     type(perdure_handle), intent(out) :: handle
     integer, intent(out) :: status
     character(*), intent(in), optional :: options
-    integer, intent(in), optional :: communicator
+    type(*), dimension(..), intent(in), optional :: communicator
     character(:), allocatable, intent(out), optional :: message
     character(:), allocatable :: settings
     character(kind=c_char) :: buffer(2048)
+    integer(c_int) :: ranks
     settings = c_null_char
     if (present(options)) settings = trim(options)//c_null_char
     buffer(1) = c_null_char
     if (present(communicator)) then
-      status = c_open_mpi(int(communicator, c_int), settings, handle%native, buffer, size(buffer, kind=c_size_t))
+      if (c_communicator(communicator, ranks) == 0) then
+        status = perdure_invalid_argument
+        if (present(message)) message = "communicator: it is neither MPI's integer nor a type(MPI_Comm) (invalid-argument)"
+        return
+      end if
+      status = c_open_mpi(ranks, settings, handle%native, buffer, size(buffer, kind=c_size_t))
     else
       status = c_open(settings, handle%native, buffer, size(buffer, kind=c_size_t))
     end if
@@ -155,6 +232,48 @@ contains
     status = c_describe(handle%native, int(id, c_int), to_c(name), to_c(unit), to_c(description))
   end subroutine
 
+  !> Whether a restore may find that a region is not stored: perdure_optional, or perdure_required. [local]
+  subroutine perdure_set_presence(handle, id, presence, status)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id, presence
+    integer, intent(out) :: status
+    handle%refusal = 0
+    status = c_set_presence(handle%native, int(id, c_int), int(presence, c_int))
+  end subroutine
+
+  !> Whether the last restore that succeeded filled a region; it was absent, or not asked for, if not. [local]
+  subroutine perdure_was_restored(handle, id, restored, status)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    logical, intent(out) :: restored
+    integer, intent(out) :: status
+    integer(c_int) :: found
+    handle%refusal = 0
+    found = 0
+    status = c_was_restored(handle%native, int(id, c_int), found)
+    restored = found /= 0
+  end subroutine
+
+  !> A stored region that was called `before` is the protected one that is called `now`. [local] Of one without a name
+  !! this is its number, as in "5".
+  subroutine perdure_renamed(handle, before, now, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: before, now
+    integer, intent(out) :: status
+    handle%refusal = 0
+    status = c_renamed(handle%native, to_c(before), to_c(now))
+  end subroutine
+
+  !> A stored region is not needed any more: that the program does not protect it is no mistake. [local] Of one without a
+  !! name this is its number; "*": of all.
+  subroutine perdure_pass_over(handle, region, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: region
+    integer, intent(out) :: status
+    handle%refusal = 0
+    status = c_pass_over(handle%native, to_c(region))
+  end subroutine
+
   !> Registers this rank's part of an array that ranks have together, as region `id`; see perdure_protect_global() in
   !! perdure.h. [local] `part`: the elements that this rank owns, and no others: a section need not be contiguous, so
   !! that field(1:nx, 1:ny) leaves out a halo. One without elements says that the rank has none. `extents`: of the whole
@@ -162,98 +281,145 @@ contains
   !! elements of other ranks are in memory around the part, on both sides of each dimension; a restore fills them with
   !! `fill_ghosts`. C and the command line see the dimensions turned round: a(nx, ny) has the extents ny, nx.
   !! Elements are integers, reals, complex numbers or logicals (integers of as many bytes); all others are bytes unless
-  !! `type` says what they are, as in "{position:3f8,kind:i4,v4}".
+  !! `type` says what they are, as in "{position:3f8,kind:i4,v4}". Those of a derived type need it, or `bytes=.true.`.
   subroutine perdure_protect_global(handle, id, part, name, extents, first, status, ghosts, fill_ghosts, unit, &
-                                    description, type)
+                                    description, type, bytes)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
     type(*), dimension(..), intent(inout), target :: part
     character(*), intent(in) :: name
-    integer(int64), intent(in) :: extents(:), first(:)
+    type(*), dimension(:), intent(in) :: extents, first
     integer, intent(out) :: status
-    integer(int64), intent(in), optional :: ghosts(:)
-    logical, intent(in), optional :: fill_ghosts
+    type(*), dimension(:), intent(in), optional :: ghosts
+    logical, intent(in), optional :: fill_ghosts, bytes
     character(*), intent(in), optional :: unit, description, type
-    integer(int64) :: around(size(extents))
-    integer(c_int) :: fill
-    integer :: dimensions
-    dimensions = size(extents)
-    around = 0
-    fill = 0
-    if (size(first) /= dimensions) dimensions = -1   ! which is refused
     if (present(ghosts)) then
-      if (size(ghosts) == size(extents)) then
-        around = ghosts
-      else
-        dimensions = -1
-      end if
+      call c_protect_array(handle, kind_global, int(id, c_int), part, to_c(name), to_c(unit), to_c(description), &
+                           to_c(type), truth(bytes), extents, first, ghosts, truth(fill_ghosts), status)
+    else
+      call c_protect_array(handle, kind_global, int(id, c_int), part, to_c(name), to_c(unit), to_c(description), &
+                           to_c(type), truth(bytes), extents, first, no_numbers, truth(fill_ghosts), status)
     end if
-    if (present(fill_ghosts)) fill = merge(1_c_int, 0_c_int, fill_ghosts)
-    call c_protect_array(handle, kind_global, int(id, c_int), part, to_c(name), to_c(unit), to_c(description), &
-                         to_c(type), int(dimensions, c_int), extents, first, around, fill, status)
   end subroutine
 
-  !> The block of this rank where an array is divided evenly: the indices from `first` to `last`, in an array that begins
-  !! with 1. [local] Nothing of it: `last` is below `first` in some dimension. `grid`: ranks in each dimension; absent: the
-  !! most even. Of one dimension it is an even share of so many things, such as the rows of a list.
-  subroutine perdure_block(handle, extents, first, last, status, grid)
+  !> Of what may be absent.
+  integer(c_int) function truth(given)
+    logical, intent(in), optional :: given
+    truth = 0
+    if (present(given)) truth = merge(1_c_int, 0_c_int, given)
+  end function
+
+  !> This module itself refuses a call that would have reached C.
+  subroutine refuse(handle, why, status)
     type(perdure_handle), intent(inout) :: handle
-    integer(int64), intent(in) :: extents(:)
-    integer(int64), intent(out) :: first(size(extents)), last(size(extents))
+    character(*), intent(in) :: why
     integer, intent(out) :: status
-    integer(int64), intent(in), optional :: grid(size(extents))
-    integer(c_int64_t), target :: turned(size(extents)), ranks(size(extents))
-    integer(c_int64_t) :: begin(size(extents)), end(size(extents))
+    character(:), allocatable :: text
+    integer :: i
+    text = why//c_null_char
+    handle%refusal = 1
+    handle%retryable = 0
+    do i = 1, min(len(text), size(handle%reason))
+      handle%reason(i) = text(i:i)
+    end do
+    status = perdure_invalid_argument
+  end subroutine
+
+  !> See perdure_block.
+  subroutine block_int64(handle, extents, first, last, status, grid)
+    type(perdure_handle), intent(inout) :: handle
+    type(*), dimension(:), intent(in) :: extents
+    integer(int64), intent(out) :: first(:), last(:)
+    integer, intent(out) :: status
+    type(*), dimension(:), intent(in), optional :: grid
+    integer(c_int64_t) :: whole(8), ranks(8)
+    integer(c_int64_t), target :: turned(8), turned_ranks(8)
+    integer(c_int64_t) :: begin(8), end(8)
     character(kind=c_char), target :: byte(3)
     type(c_array) :: array
     type(c_ptr) :: given
+    integer :: d
     handle%refusal = 0
-    byte = ["v", "1", c_null_char]
-    turned = extents(size(extents):1:-1)
-    array%type = c_loc(byte)
-    array%dimensions = int(size(extents), c_int)
-    if (size(extents) > 0) array%extents = c_loc(turned)
+    first = 0
+    last = -1
+    d = c_numbers(extents, whole)
     given = c_null_ptr
-    if (present(grid) .and. size(extents) > 0) then
-      ranks = grid(size(extents):1:-1)
-      given = c_loc(ranks)
+    if (present(grid)) then
+      if (c_numbers(grid, ranks) /= d) d = -1
+      given = c_loc(turned_ranks)
     end if
+    if (d < 0 .or. size(first) /= d .or. size(last) /= d) then
+      call refuse(handle, "block: extents, first, last and grid are not up to 8 integers each, as many as there are "// &
+                  "dimensions (invalid-argument)", status)
+      return
+    end if
+    byte = ["v", "1", c_null_char]
+    turned(:d) = whole(d:1:-1)
+    if (present(grid)) turned_ranks(:d) = ranks(d:1:-1)
+    array%type = c_loc(byte)
+    array%dimensions = int(d, c_int)
+    array%extents = c_loc(turned)
     begin = 0
     end = 0
     status = c_block(handle%native, array, given, begin, end)
-    first = begin(size(extents):1:-1) + 1
-    last = end(size(extents):1:-1)
+    first = begin(d:1:-1) + 1
+    last = end(d:1:-1)
+  end subroutine
+
+  !> See perdure_block.
+  subroutine block_int32(handle, extents, first, last, status, grid)
+    type(perdure_handle), intent(inout) :: handle
+    type(*), dimension(:), intent(in) :: extents
+    integer(int32), intent(out) :: first(:), last(:)
+    integer, intent(out) :: status
+    type(*), dimension(:), intent(in), optional :: grid
+    integer(int64) :: from(size(first)), to(size(last))
+    if (present(grid)) then
+      call block_int64(handle, extents, from, to, status, grid)
+    else
+      call block_int64(handle, extents, from, to, status)
+    end if
+    if (status == perdure_ok .and. any([from, to] > huge(first))) &
+      call refuse(handle, "block: its indices are larger than first and last can be (invalid-argument); declare them "// &
+                  "as integer(int64)", status)
+    first = 1
+    last = 0
+    if (status /= perdure_ok) return
+    first = int(from, int32)
+    last = int(to, int32)
   end subroutine
 
   !> Registers this rank's rows of a list; see perdure_protect_list() in perdure.h. [local] The last dimension of `rows`
   !! counts them: x(3, n) are n rows of 3. They are contiguous. Restored, every rank gets as many as it has registered,
-  !! and together they are all. `type` as in perdure_protect_global().
-  subroutine perdure_protect_list(handle, id, rows, name, status, unit, description, type)
+  !! and together they are all. `type` and `bytes` as in perdure_protect_global().
+  subroutine perdure_protect_list(handle, id, rows, name, status, unit, description, type, bytes)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
     type(*), dimension(..), intent(inout), target :: rows
     character(*), intent(in) :: name
     integer, intent(out) :: status
     character(*), intent(in), optional :: unit, description, type
+    logical, intent(in), optional :: bytes
     call c_protect_array(handle, kind_list, int(id, c_int), rows, to_c(name), to_c(unit), to_c(description), &
-                         to_c(type), 0_c_int, no_numbers, no_numbers, no_numbers, 0_c_int, status)
+                         to_c(type), truth(bytes), no_numbers, no_numbers, no_numbers, 0_c_int, status)
   end subroutine
 
   !> Registers an array or scalar that is equal on all ranks; see perdure_protect_replicated() in perdure.h. [local]
-  !! It is contiguous. `type` as in perdure_protect_global().
-  subroutine perdure_protect_replicated(handle, id, object, name, status, unit, description, type)
+  !! It is contiguous. `type` and `bytes` as in perdure_protect_global().
+  subroutine perdure_protect_replicated(handle, id, object, name, status, unit, description, type, bytes)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
     type(*), dimension(..), intent(inout), target :: object
     character(*), intent(in) :: name
     integer, intent(out) :: status
     character(*), intent(in), optional :: unit, description, type
+    logical, intent(in), optional :: bytes
     call c_protect_array(handle, kind_replicated, int(id, c_int), object, to_c(name), to_c(unit), to_c(description), &
-                         to_c(type), 0_c_int, no_numbers, no_numbers, no_numbers, 0_c_int, status)
+                         to_c(type), truth(bytes), no_numbers, no_numbers, no_numbers, 0_c_int, status)
   end subroutine
 
-  !> What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
-  subroutine perdure_stored_array(handle, name, version, id, info, status)
+  !> See perdure_stored_array.
+  subroutine stored_array_int64(handle, name, version, id, info, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -279,8 +445,8 @@ contains
     status = c_unprotect(handle%native, int(id, c_int))
   end subroutine
 
-  !> Captures all protected regions of all ranks as `name`, `version`; returns at level process. [collective]
-  subroutine perdure_checkpoint(handle, name, version, status)
+  !> See perdure_checkpoint.
+  subroutine checkpoint_int64(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -289,8 +455,8 @@ contains
     status = c_checkpoint(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
-  !> The newest version that every rank can restore; perdure_not_found when there is none. [collective]
-  subroutine perdure_latest(handle, name, version, status)
+  !> See perdure_latest.
+  subroutine latest_int64(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(out) :: version
@@ -300,9 +466,8 @@ contains
     status = c_latest(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
-  !> The size of this rank's region before restoring it: bytes per element, and elements in all dimensions together.
-  !! [collective]
-  subroutine perdure_stored_size(handle, name, version, id, element_bytes, count, status)
+  !> See perdure_stored_size.
+  subroutine stored_size_int64(handle, name, version, id, element_bytes, count, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -317,8 +482,8 @@ contains
     count = both(2)
   end subroutine
 
-  !> Fills the protected regions from a checkpoint, verified; `version` may be perdure_latest_version. [collective]
-  subroutine perdure_restore(handle, name, version, status)
+  !> See perdure_restore.
+  subroutine restore_int64(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -327,8 +492,8 @@ contains
     status = c_restore(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
-  !> The same for the regions in `ids` only; every rank may name others. [collective]
-  subroutine perdure_restore_regions(handle, name, version, ids, status)
+  !> See perdure_restore_regions.
+  subroutine restore_regions_int64(handle, name, version, ids, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -340,8 +505,8 @@ contains
     status = c_restore_regions(handle%native, trim(name)//c_null_char, version, list, size(ids, kind=c_size_t))
   end subroutine
 
-  !> Waits until the checkpoint has reached `level` on all ranks, at most `timeout_s` seconds. [collective]
-  subroutine perdure_wait(handle, name, version, level, timeout_s, status)
+  !> See perdure_wait.
+  subroutine wait_int64(handle, name, version, level, timeout_s, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -352,8 +517,8 @@ contains
     status = c_wait(handle%native, trim(name)//c_null_char, version, int(level, c_int), timeout_s)
   end subroutine
 
-  !> The level that the checkpoint has reached, as far as this rank's node knows. [local]
-  subroutine perdure_level_reached(handle, name, version, level, status)
+  !> See perdure_level_reached.
+  subroutine level_reached_int64(handle, name, version, level, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -384,8 +549,8 @@ contains
     text = from_buffer(buffer)
   end subroutine
 
-  !> Gives up a version on purpose. [collective]
-  subroutine perdure_retire(handle, name, version, status)
+  !> See perdure_retire.
+  subroutine retire_int64(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
     integer(int64), intent(in) :: version
@@ -405,6 +570,19 @@ contains
     any_rank = 0
     status = c_any(handle%native, merge(1_c_int, 0_c_int, here), any_rank)
     found = any_rank /= 0
+  end subroutine
+
+  !> Whether a checkpoint is due, and why: `reasons` is a sum of perdure_due_signal, perdure_due_halt, perdure_due_end, the
+  !! same on all ranks; 0: none is due. [collective]
+  subroutine perdure_due(handle, reasons, status)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(out) :: reasons
+    integer, intent(out) :: status
+    integer(c_int) :: found
+    handle%refusal = 0
+    found = 0
+    status = c_due(handle%native, found)
+    reasons = found
   end subroutine
 
   !> Ends the handle; with an embedded engine, waits for what is on its way to the store. [collective]
@@ -455,4 +633,129 @@ contains
     type(perdure_handle), intent(in) :: handle
     native = handle%native
   end function
+
+  !> See perdure_stored_array.
+  subroutine stored_array_int32(handle, name, version, id, info, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(in) :: id
+    type(perdure_array_info), intent(out) :: info
+    integer, intent(out) :: status
+    call stored_array_int64(handle, name, int(version, int64), id, info, status)
+  end subroutine
+
+  !> See perdure_checkpoint.
+  subroutine checkpoint_int32(handle, name, version, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(out) :: status
+    call checkpoint_int64(handle, name, int(version, int64), status)
+  end subroutine
+
+  !> See perdure_latest.
+  subroutine latest_int32(handle, name, version, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(out) :: version
+    integer, intent(out) :: status
+    integer(int64) :: found
+    call latest_int64(handle, name, found, status)
+    if (found > huge(version)) then
+      call refuse(handle, "version: it is larger than a default integer can be (invalid-argument); pass an "// &
+                  "integer(int64)", status)
+      found = perdure_latest_version
+    end if
+    version = int(found, int32)
+  end subroutine
+
+  !> See perdure_stored_size.
+  subroutine stored_size_of_int32(handle, name, version, id, element_bytes, count, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(in) :: id
+    integer(int64), intent(out) :: element_bytes, count
+    integer, intent(out) :: status
+    call stored_size_int64(handle, name, int(version, int64), id, element_bytes, count, status)
+  end subroutine
+
+  !> See perdure_stored_size.
+  subroutine stored_size_to_int32(handle, name, version, id, element_bytes, count, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: version
+    integer, intent(in) :: id
+    integer(int32), intent(out) :: element_bytes, count
+    integer, intent(out) :: status
+    integer(int64) :: both(2)
+    call stored_size_int64(handle, name, version, id, both(1), both(2), status)
+    if (any(both > huge(count))) then
+      call refuse(handle, "stored size: it is larger than default integers can be (invalid-argument); pass "// &
+                  "integer(int64)", status)
+      both = 0
+    end if
+    element_bytes = int(both(1), int32)
+    count = int(both(2), int32)
+  end subroutine
+
+  !> See perdure_stored_size.
+  subroutine stored_size_int32(handle, name, version, id, element_bytes, count, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(in) :: id
+    integer(int32), intent(out) :: element_bytes, count
+    integer, intent(out) :: status
+    call stored_size_to_int32(handle, name, int(version, int64), id, element_bytes, count, status)
+  end subroutine
+
+  !> See perdure_restore.
+  subroutine restore_int32(handle, name, version, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(out) :: status
+    call restore_int64(handle, name, int(version, int64), status)
+  end subroutine
+
+  !> See perdure_restore_regions.
+  subroutine restore_regions_int32(handle, name, version, ids, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(in) :: ids(:)
+    integer, intent(out) :: status
+    call restore_regions_int64(handle, name, int(version, int64), ids, status)
+  end subroutine
+
+  !> See perdure_wait.
+  subroutine wait_int32(handle, name, version, level, timeout_s, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(in) :: level
+    real(real64), intent(in) :: timeout_s
+    integer, intent(out) :: status
+    call wait_int64(handle, name, int(version, int64), level, timeout_s, status)
+  end subroutine
+
+  !> See perdure_level_reached.
+  subroutine level_reached_int32(handle, name, version, level, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(out) :: level, status
+    call level_reached_int64(handle, name, int(version, int64), level, status)
+  end subroutine
+
+  !> See perdure_retire.
+  subroutine retire_int32(handle, name, version, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int32), intent(in) :: version
+    integer, intent(out) :: status
+    call retire_int64(handle, name, int(version, int64), status)
+  end subroutine
 end module

@@ -74,6 +74,27 @@ module perdure_c
       integer(c_int), value :: id
       character(kind=c_char), intent(in) :: name(*), unit(*), description(*)
     end function
+    integer(c_int) function c_set_presence(handle, id, presence) bind(c, name="perdure_set_presence")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), value :: id, presence
+    end function
+    integer(c_int) function c_was_restored(handle, id, restored) bind(c, name="perdure_was_restored")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), value :: id
+      integer(c_int), intent(inout) :: restored
+    end function
+    integer(c_int) function c_renamed(handle, before, now) bind(c, name="perdure_renamed")
+      import
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: before(*), now(*)
+    end function
+    integer(c_int) function c_pass_over(handle, region) bind(c, name="perdure_pass_over")
+      import
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: region(*)
+    end function
     integer(c_int) function c_block(handle, array, grid, begin, end) bind(c, name="perdure_block")
       import
       type(c_ptr), value :: handle, grid
@@ -138,6 +159,11 @@ module perdure_c
       type(c_ptr), value :: handle
       integer(c_int), value :: here
       integer(c_int), intent(out) :: any
+    end function
+    integer(c_int) function c_due(handle, reasons) bind(c, name="perdure_due")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: reasons
     end function
     integer(c_int) function c_close(handle) bind(c, name="perdure_close")
       import

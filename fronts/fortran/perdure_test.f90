@@ -1,13 +1,23 @@
 ! Tests of the Fortran front, run by ctest with the directory to work in as argument. Status 1 when something failed.
 program perdure_test
-  use iso_fortran_env, only: int8, int64, real64
-  use iso_c_binding, only: c_float_complex
+  use iso_fortran_env, only: int8, int16, int32, int64, real64
+  use iso_c_binding, only: c_float_complex, c_ptr, c_null_ptr
   use expectation
   use perdure
   implicit none
   type :: particle
     real(real64) :: position(3)
     integer :: kind
+  end type
+  type :: grown
+    integer :: number
+    real(real64), allocatable :: values(:)
+  end type
+  type :: linked
+    type(linked), pointer :: next => null()
+  end type
+  type :: holder
+    type(grown) :: inner
   end type
   type(perdure_handle) :: handle
   character(1024) :: directory
@@ -29,6 +39,10 @@ program perdure_test
     call knows_the_types_of_elements()
     call restores_lists_and_what_is_replicated()
     call refuses_parts_that_cannot_be()
+    call refuses_components_that_lie_elsewhere()
+    call takes_derived_types_that_are_said_to_be_bytes()
+    call takes_integers_of_any_kind()
+    call refuses_what_is_no_integer_or_too_large()
     call perdure_close(handle, status)
     call expect(status == perdure_ok, "close")
     call perdure_unprotect(handle, 1, status)
@@ -78,7 +92,7 @@ contains
     call expect(status == perdure_ok, "protect rank 4")
     call perdure_protect(handle, 6, words, status)
     call expect(status == perdure_ok, "protect text")
-    call perdure_protect(handle, 7, particles, status)
+    call perdure_protect(handle, 7, particles, status, bytes=.true.)
     call expect(status == perdure_ok, "protect a derived type")
     call perdure_protect(handle, 8, nothing, status)
     call expect(status == perdure_ok, "protect an empty array")
@@ -184,7 +198,7 @@ contains
     particles%kind = 3
     front = 1
     back = 2
-    call perdure_protect_all(handle, 40, status, number, line, grid, words, particles, front, back)
+    call perdure_protect_all(handle, 40, status, number, line, grid, words, particles, front, back, bytes=.true.)
     call expect(status == perdure_ok, "protect_all: "//perdure_error_text(handle))
     call perdure_checkpoint(handle, "kinds", 2_int64, status)
     call expect(status == perdure_ok, "checkpoint of what one call protected")
@@ -309,11 +323,14 @@ contains
 
   subroutine gives_up_a_version()
     integer(int64) :: version
+    integer :: reasons
     logical :: found
     call perdure_any(handle, .true., found, status)
     call expect(status == perdure_ok .and. found, "any is true where this rank says so")
     call perdure_any(handle, .false., found, status)
     call expect(status == perdure_ok .and. .not. found, "any is false where nobody says so")
+    call perdure_due(handle, reasons, status)
+    call expect(status == perdure_ok .and. reasons == 0, "nothing asks for a checkpoint")
     call perdure_retire(handle, "levels", 5_int64, status)
     call expect(status == perdure_ok, "retire")
     call perdure_latest(handle, "levels", version, status)
@@ -352,7 +369,7 @@ contains
     call expect(status == perdure_ok .and. nint(other(2, 4)) == 21 .and. nint(other(2, 1)) == 24, &
                 "into other memory, turned round")
     call perdure_stored_array(handle, "arrays", 1_int64, 61, info, status)
-    call expect(status == perdure_not_found .and. size(info%extents) == 0, "there is no such array")
+    call expect(status == perdure_mismatch .and. size(info%extents) == 0, "there is no such array")
     call perdure_unprotect(handle, 60, status)
   end subroutine
 
@@ -380,11 +397,11 @@ contains
     call perdure_protect_list(handle, 74, c16, "e", status)
     call perdure_protect_list(handle, 75, truths, "f", status)
     call perdure_protect_list(handle, 76, words, "g", status)
-    call perdure_protect_list(handle, 77, particles, "h", status)
+    call perdure_protect_list(handle, 77, particles, "h", status, bytes=.true.)
     call perdure_protect_list(handle, 78, particles(1:2), "i", status, type="{position:3f8,kind:i4,v4}")
     call expect(status == perdure_invalid_argument, "memory is protected once")
     call perdure_unprotect(handle, 77, status)
-    call perdure_protect_list(handle, 77, particles(1:1), "h", status)
+    call perdure_protect_list(handle, 77, particles(1:1), "h", status, bytes=.true.)
     call perdure_protect_list(handle, 78, particles(2:3), "i", status, type="{position:3f8,kind:i4,v4}")
     call expect(status == perdure_ok, "members have names: "//perdure_error_text(handle))
     call perdure_checkpoint(handle, "types", 1_int64, status)
@@ -448,7 +465,7 @@ contains
     type(particle), target :: particles(3)
     field = 0
     call perdure_protect_global(handle, 90, field, "field", [4_int64], [1_int64, 1_int64], status)
-    call expect_refused("as many elements as the array has dimensions")
+    call expect_refused("as many integers as the array has dimensions")
     call perdure_protect_global(handle, 90, field, "field", [4_int64, 4_int64], [0_int64, 1_int64], status)
     call expect_refused("not inside of the array")
     call perdure_protect_global(handle, 90, field, "field", [4_int64, 4_int64], [1_int64, 2_int64], status)
@@ -466,6 +483,146 @@ contains
     call perdure_protect_global(handle, 90, field(1:0, :), "field", [4_int64, 4_int64], [1_int64, 1_int64], status)
     call expect(status == perdure_ok, "a part without elements is one: "//perdure_error_text(handle))
     call perdure_unprotect(handle, 90, status)
+  end subroutine
+
+  subroutine refuses_components_that_lie_elsewhere()
+    type(grown), target :: one, some(3)
+    type(linked), target :: list
+    type(holder), target :: outer
+    type(c_ptr), target :: address
+    integer, target :: plain
+    one%number = 1
+    some%number = 2
+    outer%inner%number = 3
+    plain = 4
+    address = c_null_ptr
+    call perdure_protect(handle, 90, one, status)
+    call expect_refused("allocatable or pointer components")
+    call perdure_protect(handle, 90, some, status, bytes=.false.)
+    call expect_refused("pass bytes=.true. where there are none")
+    call perdure_protect(handle, 90, list, status)
+    call expect_refused("allocatable or pointer components")
+    call perdure_protect(handle, 90, outer, status)
+    call expect_refused("allocatable or pointer components")
+    call perdure_protect(handle, 90, address, status)
+    call expect_refused("it is of a derived type or an address")
+    call perdure_protect_all(handle, 89, status, plain, some)
+    call expect(status == perdure_invalid_argument, "protect_all refuses a derived type")
+    call expect(index(perdure_error_text(handle), "object 2 of 2 (id 90): region 90: it is of a derived type") == 1, &
+                "and names it: "//perdure_error_text(handle))
+    call perdure_protect_list(handle, 90, some, "some", status)
+    call expect_refused("allocatable or pointer components")
+    call perdure_protect_replicated(handle, 90, one, "one", status, bytes=.false.)
+    call expect_refused("allocatable or pointer components")
+    call perdure_protect_global(handle, 90, some, "some", [3], [1], status)
+    call expect_refused("allocatable or pointer components")
+    call perdure_unprotect(handle, 90, status)
+    call expect(status == perdure_not_found, "nothing refused was registered")
+  end subroutine
+
+  subroutine takes_derived_types_that_are_said_to_be_bytes()
+    type(particle), target :: particles(3), one
+    character(5), target :: word
+    particles%kind = [1, 2, 3]
+    one%kind = 4
+    word = "words"
+    call perdure_protect(handle, 91, one, status, bytes=.true.)
+    call expect(status == perdure_ok, "one: "//perdure_error_text(handle))
+    call perdure_protect_global(handle, 92, particles, "particles", [3], [1], status, bytes=.true.)
+    call expect(status == perdure_ok, "a part of an array: "//perdure_error_text(handle))
+    call perdure_protect(handle, 93, word, status)
+    call expect(status == perdure_ok, "texts are no derived types: "//perdure_error_text(handle))
+    call perdure_checkpoint(handle, "bytes", 1, status)
+    call expect(status == perdure_ok, "checkpoint: "//perdure_error_text(handle))
+    particles%kind = 0
+    one%kind = 0
+    word = ""
+    call perdure_restore(handle, "bytes", 1, status)
+    call expect(all(particles%kind == [1, 2, 3]) .and. one%kind == 4 .and. word == "words", "they are back")
+    call unprotect_from(91, 3)
+  end subroutine
+
+  subroutine takes_integers_of_any_kind()
+    real(real64), target :: field(0:4, 0:3)
+    integer :: nx, ny, first(2), last(2), version, bytes, count, level
+    integer(int64) :: wide(6), count64, bytes64
+    type(perdure_array_info) :: info
+    nx = 3
+    ny = 2
+    wide = [3, -1, 2, -1, 1, -1]
+    field = 7
+    call perdure_block(handle, [nx, ny], first, last, status)
+    call expect(status == perdure_ok .and. all(first == 1) .and. all(last == [nx, ny]), "a block of default integers")
+    call perdure_block(handle, wide(1:3:2), first, last, status, grid=[1_int8, 1_int8])
+    call expect(status == perdure_ok .and. all(last == [nx, ny]), "a section, and a grid of another kind")
+    call perdure_protect_global(handle, 94, field(1:3, 1:2), "field", [nx, ny], first, status, ghosts=[1, 1])
+    call expect(status == perdure_ok, "all of default integers: "//perdure_error_text(handle))
+    call perdure_protect_global(handle, 94, field(1:3, 1:2), "field", wide(1:3:2), [1_int16, 1_int16], status, &
+                                ghosts=[1_int64, 1_int64])
+    call expect(status == perdure_ok, "each of another kind: "//perdure_error_text(handle))
+    version = 41
+    call perdure_checkpoint(handle, "kinds4", version, status)
+    call expect(status == perdure_ok, "checkpoint: "//perdure_error_text(handle))
+    version = 0
+    call perdure_latest(handle, "kinds4", version, status)
+    call expect(status == perdure_ok .and. version == 41, "the version as a default integer")
+    call perdure_wait(handle, "kinds4", version, perdure_level_process, perdure_forever, status)
+    call expect(status == perdure_ok, "wait: "//perdure_error_text(handle))
+    call perdure_level_reached(handle, "kinds4", version, level, status)
+    call expect(status == perdure_ok .and. level >= perdure_level_process, "level: "//perdure_error_text(handle))
+    call perdure_stored_array(handle, "kinds4", version, 94, info, status)
+    call expect(status == perdure_ok .and. all(info%extents == [3, 2]), "stored array: "//perdure_error_text(handle))
+    call perdure_stored_size(handle, "kinds4", version, 94, bytes, count, status)
+    call expect(status == perdure_ok .and. bytes == 8 .and. count == 6, "all of default integers")
+    call perdure_stored_size(handle, "kinds4", version, 94, bytes64, count64, status)
+    call expect(status == perdure_ok .and. count64 == 6, "the version alone")
+    call perdure_stored_size(handle, "kinds4", perdure_latest_version, 94, bytes, count, status)
+    call expect(status == perdure_ok .and. count == 6, "the sizes alone")
+    field = 0
+    call perdure_restore_regions(handle, "kinds4", version, [94], status)
+    call expect(status == perdure_ok .and. all(nint(field(1:3, 1:2)) == 7), "restore regions")
+    field = 0
+    call perdure_restore(handle, "kinds4", 41, status)
+    call expect(status == perdure_ok .and. all(nint(field(1:3, 1:2)) == 7), "restore: "//perdure_error_text(handle))
+    call expect(nint(sum(field)) == 42, "ghosts are not touched")
+    call perdure_retire(handle, "kinds4", 41, status)
+    call expect(status == perdure_ok, "retire: "//perdure_error_text(handle))
+    call perdure_unprotect(handle, 94, status)
+  end subroutine
+
+  subroutine refuses_what_is_no_integer_or_too_large()
+    type(perdure_handle) :: other
+    character(:), allocatable :: message
+    real, target :: field(4, 4)
+    integer :: version, first(1), last(1)
+    integer(int64) :: wide_first(1), wide_last(1)
+    field = 0
+    call perdure_protect_global(handle, 90, field, "field", [4.0, 4.0], [1, 1], status)
+    call expect_refused("as many integers as the array has dimensions")
+    call perdure_protect_global(handle, 90, field, "field", [4, 4], [1, 1], status, ghosts=[.true., .true.])
+    call expect_refused("as many integers as the array has dimensions")
+    call perdure_block(handle, [1.0], first, last, status)
+    call expect(status == perdure_invalid_argument .and. last(1) < first(1), "no block of what is no integer")
+    call expect(index(perdure_error_text(handle), "block: ") == 1, "and why: "//perdure_error_text(handle))
+    call perdure_block(handle, [8, 8], first, last, status)
+    call expect(status == perdure_invalid_argument, "first and last have as many elements as there are dimensions")
+    call perdure_block(handle, [2_int64**40], wide_first, wide_last, status)
+    call expect(status == perdure_ok .and. wide_last(1) == 2_int64**40, "a large block: "//perdure_error_text(handle))
+    call perdure_block(handle, [2_int64**40], first, last, status)
+    call expect(status == perdure_invalid_argument .and. last(1) < first(1), "indices that do not fit are refused")
+    call perdure_protect(handle, 95, field, status)
+    call perdure_checkpoint(handle, "large", 2_int64**40, status)
+    call expect(status == perdure_ok, "a large version: "//perdure_error_text(handle))
+    call perdure_latest(handle, "large", version, status)
+    call expect(status == perdure_invalid_argument .and. version == -1, "a version that does not fit is refused")
+    call expect(index(perdure_error_text(handle), "integer(int64)") > 0, "and what would: "//perdure_error_text(handle))
+    call perdure_unprotect(handle, 95, status)
+    call perdure_open(other, status, communicator=1_int64, message=message)
+    call expect(status == perdure_invalid_argument .and. index(message, "type(MPI_Comm)") > 0, "no communicator: "//message)
+    call perdure_open(other, status, communicator=[1, 2], message=message)
+    call expect(status == perdure_invalid_argument, "several are none: "//message)
+    call perdure_open(other, status, communicator=1.0, message=message)
+    call expect(status == perdure_invalid_argument, "nor is a real: "//message)
   end subroutine
 
   subroutine expect_refused(reason)

@@ -20,7 +20,7 @@
 !! `pointer`): they are filled behind the compiler's back.
 module perdure_track
   use iso_c_binding
-  use iso_fortran_env, only: int64, real64
+  use iso_fortran_env, only: int32, int64, real64
   use perdure, only: perdure_handle, perdure_native, perdure_invalid_argument
   use perdure_c, only: from_c, to_c, from_buffer
   use perdure_track_c
@@ -72,24 +72,23 @@ module perdure_track
 
   !> For this module only; track.c says what is what.
   interface
-    subroutine c_track_array(track, kind, part, name, unit, description, element_type, dimensions, extents, first, &
-                             ghosts, data, status) bind(c, name="perdure_fortran_track_array")
-      import :: perdure_tracker, perdure_data, c_int, c_int64_t, c_char
+    subroutine c_track_array(track, kind, part, name, unit, description, element_type, bytes, extents, first, data, &
+                             status) bind(c, name="perdure_fortran_track_array")
+      import :: perdure_tracker, perdure_data, c_int, c_char
       type(perdure_tracker), intent(inout) :: track
-      integer(c_int), value :: kind, dimensions
+      integer(c_int), value :: kind, bytes
       type(*), dimension(..), intent(inout), target :: part
       character(kind=c_char), intent(in) :: name(*), unit(*), description(*), element_type(*)
-      integer(c_int64_t), intent(in) :: extents(*), first(*), ghosts(*)
+      type(*), dimension(..), intent(in) :: extents, first
       type(perdure_data), intent(inout) :: data
       integer(c_int), intent(out) :: status
     end subroutine
-    subroutine c_track_moved(track, data, part, dimensions, first, status) bind(c, name="perdure_fortran_track_moved")
-      import :: perdure_tracker, perdure_data, c_int, c_int64_t
+    subroutine c_track_moved(track, data, part, first, status) bind(c, name="perdure_fortran_track_moved")
+      import :: perdure_tracker, perdure_data, c_int
       type(perdure_tracker), intent(inout) :: track
       type(perdure_data), intent(in) :: data
       type(*), dimension(..), intent(inout), target :: part
-      integer(c_int), value :: dimensions
-      integer(c_int64_t), intent(in) :: first(*)
+      type(*), dimension(..), intent(in) :: first
       integer(c_int), intent(out) :: status
     end subroutine
     subroutine c_track_place(object, address, bytes) bind(c, name="perdure_fortran_track_place")
@@ -104,6 +103,11 @@ module perdure_track
       character(kind=c_char), intent(in) :: what(*), why(*)
       integer(c_int), intent(out) :: status
     end subroutine
+  end interface
+
+  !> An access to elements from index `first` to index `last` alone, in the array as a whole, which begins with 1.
+  interface perdure_within
+    procedure within_int64, within_int32
   end interface
 
   integer(c_int), parameter :: kind_global = 0, kind_replicated = 2
@@ -167,36 +171,41 @@ contains
   !! perdure_track_start. `part`, `extents`, `first` and the rest are as in perdure_protect_global of module perdure:
   !! field(1:nx, 1:ny) leaves out a halo, and the array as a whole begins with 1. It has a name of 1 to 56 characters, and
   !! 5 dimensions at most.
-  subroutine perdure_track_array(track, part, name, extents, first, data, status, unit, description, type)
+  subroutine perdure_track_array(track, part, name, extents, first, data, status, unit, description, type, bytes)
     type(perdure_tracker), intent(inout) :: track
     type(*), dimension(..), intent(inout), target :: part
     character(*), intent(in) :: name
-    integer(int64), intent(in) :: extents(:), first(:)
+    type(*), dimension(:), intent(in) :: extents, first
     type(perdure_data), intent(out) :: data
     integer, intent(out) :: status
     character(*), intent(in), optional :: unit, description, type
-    integer(int64) :: ghosts(size(extents))
-    integer :: dimensions
+    logical, intent(in), optional :: bytes
     if (refused_before(track, status)) return
-    ghosts = 0
-    dimensions = merge(size(extents), -1, size(first) == size(extents))   ! -1 is refused
-    call c_track_array(track, kind_global, part, to_c(name), to_c(unit), to_c(description), to_c(type), &
-                       int(dimensions, c_int), extents, first, ghosts, data, status)
+    call c_track_array(track, kind_global, part, to_c(name), to_c(unit), to_c(description), to_c(type), truth(bytes), &
+                       extents, first, data, status)
   end subroutine
 
   !> Declares an array or scalar that is equal on all ranks, and contiguous. [local] Regions read and write it as a
   !! whole.
-  subroutine perdure_track_replicated(track, object, name, data, status, unit, description, type)
+  subroutine perdure_track_replicated(track, object, name, data, status, unit, description, type, bytes)
     type(perdure_tracker), intent(inout) :: track
     type(*), dimension(..), intent(inout), target :: object
     character(*), intent(in) :: name
     type(perdure_data), intent(out) :: data
     integer, intent(out) :: status
     character(*), intent(in), optional :: unit, description, type
+    logical, intent(in), optional :: bytes
     if (refused_before(track, status)) return
-    call c_track_array(track, kind_replicated, object, to_c(name), to_c(unit), to_c(description), to_c(type), 0_c_int, &
-                       no_numbers, no_numbers, no_numbers, data, status)
+    call c_track_array(track, kind_replicated, object, to_c(name), to_c(unit), to_c(description), to_c(type), &
+                       truth(bytes), no_numbers, no_numbers, data, status)
   end subroutine
+
+  !> Of what may be absent.
+  integer(c_int) function truth(given)
+    logical, intent(in), optional :: given
+    truth = 0
+    if (present(given)) truth = merge(1_c_int, 0_c_int, given)
+  end function
 
   !> From here on regions count. Where there is a checkpoint of the tracker's name, all data is filled from it, and the
   !! run goes on from there: regions up to it are skipped. [collective]
@@ -258,10 +267,10 @@ contains
     type(perdure_tracker), intent(inout) :: track
     type(perdure_data), intent(in) :: data
     type(*), dimension(..), intent(inout), target :: part
-    integer(int64), intent(in) :: first(:)
+    type(*), dimension(:), intent(in) :: first
     integer, intent(out) :: status
     if (refused_before(track, status)) return
-    call c_track_moved(track, data, part, size(first, kind=c_int), first, status)
+    call c_track_moved(track, data, part, first, status)
   end subroutine
 
   !> Ranks agree on whether a checkpoint is due by time; once in a time step is enough. [collective]
@@ -377,8 +386,8 @@ contains
     access%data = data
   end function
 
-  !> An access to elements from index `first` to index `last` alone, in the array as a whole, which begins with 1.
-  pure type(perdure_access) function perdure_within(access, first, last) result(part)
+  !> See perdure_within.
+  pure type(perdure_access) function within_int64(access, first, last) result(part)
     type(perdure_access), intent(in) :: access
     integer(int64), intent(in) :: first(:), last(:)
     integer :: n
@@ -389,6 +398,13 @@ contains
     part%within = .true.
     part%begin(:n) = first(n:1:-1) - 1
     part%end(:n) = last(n:1:-1)
+  end function
+
+  !> See perdure_within.
+  pure type(perdure_access) function within_int32(access, first, last) result(part)
+    type(perdure_access), intent(in) :: access
+    integer(int32), intent(in) :: first(:), last(:)
+    part = within_int64(access, int(first, int64), int(last, int64))
   end function
 
   !> A value of the program, equal on all ranks, that the region sets: an array or scalar, which is contiguous and stays

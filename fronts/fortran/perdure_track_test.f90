@@ -100,7 +100,7 @@ contains
     next(0:, 0:) => memory(:, :, 2)
     call perdure_track_array(track, now(1:n, 1:m), "now", extents, first, now_data, status, unit="K")
     call good("declare")
-    call perdure_track_array(track, next(1:n, 1:m), "next", extents, first, next_data, status)
+    call perdure_track_array(track, next(1:n, 1:m), "next", [n, m], [1, 1], next_data, status)
     call good("declare the other")
     call perdure_track_start(track, status)
     call good("start")
@@ -205,13 +205,13 @@ contains
     logical :: run
     call begin_life()
     call perdure_track_array(track, memory(1:n, 1:m, 1), "field", extents(:1), first, data, status)
-    call expect_refused("data 'field': extents, first and ghosts have not as many elements")
+    call expect_refused("data 'field': extents, first and ghosts are not as many integers")
     call perdure_track_array(track, memory(1:n, 1:m, 1), "field", extents, [1_int64, 2_int64], data, status)
     call expect_refused("not within")
     call perdure_track_replicated(track, gapped(1:4:2), "gapped", data, status)
     call expect_refused("data 'gapped': the array is not contiguous")
     call declare(data, number)
-    call perdure_track_begin(track, "part", [perdure_within(perdure_reads(data), first(:1), first(:1))], run, status)
+    call perdure_track_begin(track, "part", [perdure_within(perdure_reads(data), [1], [1])], run, status)
     call expect(.not. run, "what is refused is not run")
     call expect_refused("region 'part': what it accesses is within indices")
     call declare(data, number)
@@ -265,7 +265,7 @@ contains
         if (jumped) began_at = step
         if (before /= step) then
           places(step) = places(before)
-          call perdure_track_moved(track, data, places(step:step), [1_int64], status)
+          call perdure_track_moved(track, data, places(step:step), [1], status)
           call good("moved")
           before = step
         end if

@@ -19,11 +19,10 @@ typedef struct fortran_data {
 } fortran_data;
 
 void perdure_fortran_track_array(fortran_tracker* track, int kind, const CFI_cdesc_t* part, const char* name,
-                                 const char* unit, const char* description, const char* type, int dimensions,
-                                 const int64_t* extents, const int64_t* first, const int64_t* ghosts,
-                                 fortran_data* data, int* status);
+                                 const char* unit, const char* description, const char* type, int bytes,
+                                 const CFI_cdesc_t* extents, const CFI_cdesc_t* first, fortran_data* data, int* status);
 void perdure_fortran_track_moved(fortran_tracker* track, const fortran_data* data, const CFI_cdesc_t* part,
-                                 int dimensions, const int64_t* first, int* status);
+                                 const CFI_cdesc_t* first, int* status);
 void perdure_fortran_track_place(const CFI_cdesc_t* value, void** address, size_t* bytes);
 void perdure_fortran_track_refuse(fortran_tracker* track, const char* what, const char* why, int* status);
 
@@ -46,10 +45,19 @@ static perdure_status declare(perdure_track_t* track, int kind, const CFI_cdesc_
 }
 
 void perdure_fortran_track_array(fortran_tracker* track, int kind, const CFI_cdesc_t* part, const char* name,
-                                 const char* unit, const char* description, const char* type, int dimensions,
-                                 const int64_t* extents, const int64_t* first, const int64_t* ghosts,
-                                 fortran_data* data, int* status) {
-  const declared says = {name, unit, description, type, dimensions, extents, first, ghosts, 0};
+                                 const char* unit, const char* description, const char* type, int bytes,
+                                 const CFI_cdesc_t* extents, const CFI_cdesc_t* first, fortran_data* data,
+                                 int* status) {
+  int64_t numbers[3][most_dimensions] = {{0}};
+  const declared says = {.name = name,
+                         .unit = unit,
+                         .description = description,
+                         .type = type,
+                         .dimensions = perdure_fortran_dimensions(extents, first, NULL, numbers),
+                         .extents = numbers[0],
+                         .first = numbers[1],
+                         .ghosts = numbers[2],
+                         .bytes = bytes};
   char what[128], room[256];
   (void)snprintf(what, sizeof what, "data '%.100s'", name);
   const char* why = perdure_fortran_array_refusal(kind, part, &says, room, sizeof room);
@@ -71,16 +79,17 @@ static const char* why_not_there(const fortran_data* data, const CFI_cdesc_t* pa
 }
 
 void perdure_fortran_track_moved(fortran_tracker* track, const fortran_data* data, const CFI_cdesc_t* part,
-                                 int dimensions, const int64_t* first, int* status) {
+                                 const CFI_cdesc_t* first, int* status) {
   char what[32];
   turned to;
   (void)snprintf(what, sizeof what, "data %d", data->number);
-  const char* why = why_not_there(data, part, dimensions);
+  int64_t numbers[most_dimensions] = {0};
+  const char* why = why_not_there(data, part, perdure_fortran_numbers(first, numbers));
   if (why != NULL) {
     perdure_fortran_track_refuse(track, what, why, status);
     return;
   }
-  perdure_fortran_turn_box(part, first, &to);
+  perdure_fortran_turn_box(part, numbers, &to);
   *status = (int)perdure_track_moved(track->native, data->number, &to.box, to.boxes);
 }
 

@@ -88,14 +88,14 @@ constexpr void check_element() {
 
 }  // namespace detail
 
-/// Of integers of every size, and of characters.
+/// Of integers of up to 8 bytes, and of characters.
 template <class T>
-struct ElementType<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+struct ElementType<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8>> {
   static constexpr const char* text = detail::integer_text<T>();  ///< as in perdure.h
 };
 /// Of enumerations: that of the integer they are.
 template <class T>
-struct ElementType<T, std::enable_if_t<std::is_enum_v<T> && !std::is_same_v<T, std::byte>>> {
+struct ElementType<T, std::enable_if_t<std::is_enum_v<T> && !std::is_same_v<T, std::byte> && sizeof(T) <= 8>> {
   static constexpr const char* text = detail::integer_text<std::underlying_type_t<T>>();  ///< as in perdure.h
 };
 /// Of float.
@@ -138,6 +138,21 @@ constexpr const char* type_of() {
                 "the members of ElementType<T>::text have not the size of T; room between them is a member, too: v4");
   return ElementType<Plain>::text;
 }
+
+namespace detail {
+
+// Of memory: nothing where T is a structure without ElementType, or characters, which have a sign on some machines
+// only.
+template <class T>
+constexpr const char* memory_type() {
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (HasElementType<Plain>::value && !std::is_same_v<Plain, char>)
+    return type_of<Plain>();
+  else
+    return nullptr;
+}
+
+}  // namespace detail
 
 /// Indices, extents or widths by dimension; the last dimension varies fastest.
 using Index = std::vector<std::uint64_t>;

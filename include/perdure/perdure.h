@@ -5,12 +5,16 @@
  *  1. Every function returns a perdure_status: PERDURE_OK (0), or what went wrong. perdure_error_text() gives the
  *     object, the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints
  *     (but for what the option `messages` asks for).
- *  2. A handle is made by perdure_open*() and ended by perdure_close(). There is no global state; any number of handles
- *     may be open at once. A handle serialises the calls made on it, so any thread may call; calls marked [collective]
- *     must be made by every rank of the handle's communicator, in the same order, and with MPI from a thread that may
- *     call MPI. Calls marked [local] never communicate with other ranks.
+ *  2. A handle is made by perdure_open*() and ended by perdure_close(). MPI_Finalize (perdure_mpi.h) and the end of the
+ *     process, by return from main() or exit(), close what is open by then. Any number of handles may be open at once.
+ * A handle serialises the calls made on it, so any thread may call; calls marked [collective] must be made by every
+ * rank of the handle's communicator, in the same order, and with MPI from a thread that may call MPI. Calls marked
+ * [local] never communicate with other ranks. Where a call's own thread is within another one on the same handle, such
+ * as in a function of its communicator, it is PERDURE_BUSY; so it is at the end of the process, in destructors of
+ * global objects, where another thread's call goes on.
  *  3. Sizes are bytes unless the name says otherwise; times are seconds. Versions are non-negative.
- *  4. Pointers given to perdure_protect() must stay valid until perdure_unprotect(), re-protect or perdure_close().
+ *  4. Pointers given to perdure_protect() must stay valid until perdure_unprotect(), re-protect or perdure_close(), but
+ *     for regions that follow their owner (perdure_follow()).
  *     Strings and structures given to any other call are not kept. NULL is refused with PERDURE_INVALID_ARGUMENT.
  *  5. Names of checkpoints: 1 to 128 of the characters A-Z a-z 0-9 . _ -, beginning with a letter or a digit.
  *  6. After fork(), the child may not use handles of the parent: its calls return PERDURE_WRONG_PROCESS.
@@ -41,9 +45,10 @@ extern "C" {
 typedef enum perdure_status {
   PERDURE_OK = 0,               /**< success */
   PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
-  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, region, file: of it there is nothing */
+  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, file: of that name there is nothing, anywhere */
   PERDURE_EXISTS = 3,           /**< this version is already taken */
-  PERDURE_MISMATCH = 4,         /**< ranks disagree, or a region's size differs from what was stored */
+  PERDURE_MISMATCH = 4,         /**< ranks disagree, or regions are not those that were stored: one more, one less, of
+                                     another size, type or shape */
   PERDURE_CORRUPT = 5,          /**< data that failed verification; it is not used, and set aside when a second reader
                                      saw the same */
   PERDURE_NO_SPACE = 6,    /**< a tier, the store or memory is full, or a quota or a limit of the system is reached */
@@ -68,9 +73,18 @@ typedef enum perdure_level {
   PERDURE_LEVEL_STORE = 3    /**< the loss of everything but the store */
 } perdure_level;
 
+/** Why a checkpoint is due (perdure_due()): bits of one number, to which later versions add others. */
+typedef enum perdure_due_reason {
+  PERDURE_DUE_SIGNAL = 1, /**< a signal asks for it (option `signals`) */
+  PERDURE_DUE_HALT = 2,   /**< `perdure halt NAME` does, of a name that this handle has used */
+  PERDURE_DUE_END = 128   /**< the program is to end after it: SIGTERM, SIGINT, or halt */
+} perdure_due_reason;
+
 /** In place of a version: the newest that every rank can restore. Newest is what was begun last, not the highest
- * number: a program that restores an older version and checkpoints on from there begins a new branch. Numbers of the
- * branch that it left can be used again; retention gives that branch up first. */
+ * number: a program that restores an older version and checkpoints on from there begins a new branch, and so does one
+ * that restores nothing of a name that has versions. Numbers are free on a new branch. What was left stays, as branch
+ * NAME\@BRANCH of `perdure ls`; PERDURE_LATEST and plain numbers mean the current branch and what that went on from,
+ * and perdure_restore_branch() takes the others. */
 #define PERDURE_LATEST ((int64_t)-1)
 /** In place of a timeout: as long as it takes. */
 #define PERDURE_FOREVER (-1.0)
@@ -119,7 +133,8 @@ typedef struct perdure_progress {
                                   nodes into the tier */
 } perdure_progress;
 
-/** Opens for a single process, without MPI. [collective over this process alone]
+/** Opens for a single process, without MPI. [collective over this process alone] PERDURE_INVALID_ARGUMENT in one of
+ *  several ranks that mpirun or srun started, unless the option `ranks.alone` says that each is a program by itself.
  *  `options`: "key=value" settings separated by newlines or semicolons, or NULL; see docs/configuration.md.
  *  Environment and configuration file override them. On failure *out is NULL, and `message` (may be NULL) gets the
  *  text, cut to `message_bytes` bytes with the final 0. */
@@ -154,6 +169,69 @@ PERDURE_API perdure_status perdure_protect_thread(perdure_t* handle, int id);
  *  command line show it. Registering the same id again keeps it. Arrays (below) say theirs when they are declared. */
 PERDURE_API perdure_status perdure_describe(perdure_t* handle, int id, const char* name, const char* unit,
                                             const char* description);
+
+/** What the elements of a region are that is registered already by perdure_protect(). [local]
+ *  `type` as in perdure_array below; NULL: not known. `extents` are `dimensions` numbers, at most 8, the last dimension
+ *  the fastest, whose product is the number of elements; NULL: not known. A restore compares both where the stored
+ *  region has them, too, but bytes (`v8`) say nothing of what they are; the command line shows them. Registering the
+ *  same id again keeps what still holds. PERDURE_INVALID_ARGUMENT where they do not describe the region. */
+PERDURE_API perdure_status perdure_describe_elements(perdure_t* handle, int id, const char* type, int dimensions,
+                                                     const uint64_t* extents);
+
+/** @name Memory that moves
+ *  A region, or part of an array, can follow its owner, such as a container that the program swaps, resizes or makes
+ * anew: then the owner says at each checkpoint and restore where its elements are.
+ *  @{ */
+/** Says where the elements of an owner are: their address and how many there are, of the size that the region's have.
+ *  Returns 0, or what else it likes where it cannot say: then the call fails. It runs on the calling thread, within
+ *  perdure_follow(), perdure_checkpoint(), perdure_restore(), perdure_restore_branch() and perdure_restore_regions(),
+ *  and where other memory is protected that the region had; it must not call Perdure with the same handle
+ *  (PERDURE_BUSY), nor let an exception out. */
+typedef int (*perdure_locate)(void* owner, void** address, size_t* count);
+/** A region that is registered already follows `owner`, which has its elements now, or more than these. [local]
+ *  `owner` is handed to `locate`, which is asked at once, and has to be there until perdure_unprotect(), re-protect,
+ * which both end the following, or perdure_close(). Who has moved is captured and filled where it is, also where two
+ * have swapped. What is all of its owner's elements may have another number of them, if it is memory of one rank, or
+ * rows of a list. Refused at the checkpoint or restore, with PERDURE_INVALID_ARGUMENT on this rank and
+ * PERDURE_PEER_FAILED on all others, before anything is touched: another number of elements where the region is a part
+ * of them, or of an array that ranks have together; and no elements where there were some, as nobody can tell a
+ * container that was cleared from one whose elements were moved to another. Protect such a region again.
+ * PERDURE_NOT_FOUND when the id is not protected. */
+PERDURE_API perdure_status perdure_follow(perdure_t* handle, int id, perdure_locate locate, void* owner);
+/** This rank's next perdure_checkpoint(), perdure_restore(), perdure_restore_branch() or perdure_restore_regions()
+ * fails with PERDURE_INVALID_ARGUMENT about region `id` (negative: about none in particular), for the reason `why`, and
+ * on all others with PERDURE_PEER_FAILED. [local] It is for that call alone, also where that fails for another reason.
+ * For who looks for regions before the call, finds one nowhere, and must not leave the other ranks waiting. */
+PERDURE_API perdure_status perdure_refuse_next(perdure_t* handle, int id, const char* why);
+/** @} */
+
+/** @name A program that has changed since its checkpoints
+ *  A restore finds a region by its name, whatever its number was; numbers count where the program or the checkpoint has
+ *  no name for it, and among several regions of one name. What is protected has to be stored, what is stored has to be
+ *  protected, with the same size, and with the same type and shape where both are known. Else the restore ends with
+ *  PERDURE_MISMATCH on all ranks, with one text that names all that differs, and touches nothing. So codes grow: say
+ *  what has changed before the restore. It holds for all that this handle restores.
+ *  @{ */
+/** Whether a restore may find that a region is not stored. */
+typedef enum perdure_presence {
+  PERDURE_REQUIRED = 0, /**< it is a PERDURE_MISMATCH then; as long as nothing else is said */
+  PERDURE_OPTIONAL = 1  /**< it stays as it is then, and perdure_was_restored() says so */
+} perdure_presence;
+/** Of a region, or part of an array, that is registered already. [local] Registering the same id again keeps it. Where
+ *  arrays are restored on another number of ranks, optional memory of one rank is absent. PERDURE_NOT_FOUND when the id
+ *  is not protected. */
+PERDURE_API perdure_status perdure_set_presence(perdure_t* handle, int id, perdure_presence presence);
+/** Whether the last restore that succeeded filled a region: *restored gets 1, or 0 where it was absent, or not asked
+ *  for. [local] Registering the same id again keeps it. PERDURE_NOT_FOUND when the id is not protected. */
+PERDURE_API perdure_status perdure_was_restored(perdure_t* handle, int id, int* restored);
+/** A stored region that was called `before` is the protected one that is called `now`. [local] Of a region without a
+ *  name this is its number ("5"). It may stay in the program: checkpoints that have the new name are not concerned.
+ *  Said again of the same `before`, it replaces. PERDURE_INVALID_ARGUMENT where names would go round in a circle. */
+PERDURE_API perdure_status perdure_renamed(perdure_t* handle, const char* before, const char* now);
+/** A stored region that is called `region` is not needed any more: that the program does not protect it is no mistake.
+ *  [local] Of one without a name this is its number ("5"); "*": of all that the program does not protect. */
+PERDURE_API perdure_status perdure_pass_over(perdure_t* handle, const char* region);
+/** @} */
 
 /** @name Arrays that ranks have together
  *  A region can be a part of an array: then a checkpoint comes back on any number of ranks, divided in any way. All
@@ -235,6 +313,8 @@ PERDURE_API perdure_status perdure_stored_array(perdure_t* handle, const char* n
 /** @} */
 
 /** Captures all protected regions of all ranks as `name`, `version`; returns at level `process`. [collective]
+ *  A program that has restored nothing of `name`, which has versions, begins a new branch (PERDURE_EXISTS with the
+ *  option `new_start = refuse`); otherwise a number that the branch has is PERDURE_EXISTS.
  *  The content is that at the moment of the call; the regions may change as soon as it returns. If any rank fails, all
  *  ranks get an error and nothing of this version remains. With the option `capture.mode` `cow` or `auto` it may return
  *  at level `none`, before all is copied: the next collective call on this handle finishes it first, perdure_wait() for
@@ -248,39 +328,79 @@ PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* nam
 PERDURE_API perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version);
 
 /** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
- *  `version` may be PERDURE_LATEST. PERDURE_NOT_FOUND when there is no such version, or no such region in it. */
+ *  `version` may be PERDURE_LATEST. Of a region that is protected already, that of the stored one that would fill it;
+ *  else of the one with this number. PERDURE_NOT_FOUND when there is no such version; PERDURE_MISMATCH, on the ranks
+ *  that asked for it, when it has no such region. */
 PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
                                                perdure_region_size* size);
 
 /** Fills the protected regions from a checkpoint; every byte is verified. [collective]
- *  All protected regions must be in it with the same element size and count, arrays with the same type and extents
- *  (PERDURE_MISMATCH otherwise, before anything is touched). Where all of them are parts of arrays, the checkpoint may
- *  have been written by any number of ranks, and divided in any way; otherwise by as many as there are now. With
- * PERDURE_LATEST, versions that fail verification are set aside and the next older one is taken. What only keeps a rank
- * from its data (a device, room, memory) is tried again, and then the error, such as PERDURE_IO or PERDURE_NO_SPACE: no
- * older version takes the place of one that may be whole. PERDURE_NOT_FOUND: of this there is nothing, in the store or
- * on the nodes of the job, and nothing was set aside: a first start. PERDURE_CORRUPT: nothing whole is left, and some
- * of it was set aside; PERDURE_INCOMPLETE: there are parts only. These two come at every later call and start, until
- * the parts are there again or somebody decides
- *  (`perdure forget NAME`). When it fails with PERDURE_MISMATCH or PERDURE_NOT_FOUND nothing was touched; after other
- *  failures the content of the regions is undefined.
+ *  All protected regions must be in it, and no others, with the same element size and count, arrays with the same type
+ *  and extents, but for what perdure_set_presence(), perdure_renamed() and perdure_pass_over() say. Otherwise
+ *  PERDURE_MISMATCH, on all ranks with the same text, which names all that differs on the first rank where something
+ *  does; before anything is touched. Where all of them are parts of arrays, the checkpoint may have been written by any
+ *  number of ranks, and divided in any way (then memory of one rank is left to perdure_restore_part()); otherwise by as
+ *  many as there are now. With PERDURE_LATEST, versions that
+ *  fail verification are set aside and the next older one is taken. What only keeps a rank from its data (a device,
+ *  room, memory) is tried again, and then the error, such as PERDURE_IO or PERDURE_NO_SPACE: no older version takes the
+ *  place of one that may be whole. PERDURE_NOT_FOUND: of this name there is nothing, in the store or on the nodes of
+ *  the job, and nothing was set aside: a first start. PERDURE_CORRUPT: nothing whole is left, and some of it was set
+ *  aside; PERDURE_INCOMPLETE: there are parts only. These two come at every later call and start, until the parts are
+ *  there again or somebody decides (`perdure forget NAME`). When it fails with PERDURE_MISMATCH or PERDURE_NOT_FOUND
+ *  nothing was touched; after other failures the content of the regions is undefined.
  */
 PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
 
-/** The same for the regions in `ids` only (every rank may name others; all must be protected). [collective] */
+/** The same of branch `branch` ("3f9a12", as `perdure ls` and reports write it) and what that went on from, whichever
+ *  branch is the current one. [collective] What is checkpointed next goes on from there. PERDURE_INVALID_ARGUMENT:
+ *  `branch` is not the name of one. */
+PERDURE_API perdure_status perdure_restore_branch(perdure_t* handle, const char* name, const char* branch,
+                                                  int64_t version);
+
+/** What a restore took. */
+typedef struct perdure_restored_info {
+  char name[136];       /**< of the checkpoint */
+  int64_t version;      /**< its number */
+  char branch[8];       /**< "3f9a12"; "000000" where an older Perdure wrote it */
+  uint64_t created_ns;  /**< when its checkpoint was begun, nanoseconds since 1970 by rank 0's clock */
+  double age_s;         /**< since then, by this machine's clock; never negative */
+  int source;           /**< as perdure_progress.restore_source */
+  unsigned passed_over; /**< how many versions are newer and were not taken */
+} perdure_restored_info;
+
+/** What the last restore of this handle took. [local] PERDURE_NOT_FOUND: there was none. */
+PERDURE_API perdure_status perdure_restored(perdure_t* handle, perdure_restored_info* info);
+
+/** A version that is newer than the one that was restored. */
+typedef struct perdure_passed_over_info {
+  int64_t version;     /**< its number */
+  uint64_t created_ns; /**< when its checkpoint was begun */
+  char why[1024];      /**< why it was not taken; cut where it is longer */
+} perdure_passed_over_info;
+
+/** The newer versions that the last restore of PERDURE_LATEST did not take, by number `which`, from 0 to
+ *  perdure_restored_info.passed_over - 1. [local] The same on all ranks; each is also a report. PERDURE_NOT_FOUND:
+ *  there is none of that number. */
+PERDURE_API perdure_status perdure_passed_over(perdure_t* handle, unsigned which, perdure_passed_over_info* info);
+
+/** The same for the regions in `ids` only (every rank may name others; all must be protected, PERDURE_MISMATCH).
+ *  [collective] Whatever else is stored is passed over. */
 PERDURE_API perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
                                                    size_t count);
 
 /** Fills this rank's memory with region `id` of rank `rank` of those that wrote a checkpoint, however many they were:
  *  memory that is no part of an array, taken one by one. [collective] Every rank may name another rank and region; who
- *  needs nothing asks for something into memory that it does not need. `element_bytes` and `count` have to be those
- * that are stored (PERDURE_MISMATCH). Nothing has to be protected, and what is stays as it is. Else as
- * perdure_restore(). */
+ *  needs nothing asks for something into memory that it does not need. Rank and region have to be there,
+ * `element_bytes` and `count` those that are stored (PERDURE_MISMATCH on all ranks). Nothing has to be protected; what
+ * is stays as it is, and says by its name which stored region is meant. Else as perdure_restore(). */
 PERDURE_API perdure_status perdure_restore_part(perdure_t* handle, const char* name, int64_t version, int rank, int id,
                                                 void* address, size_t element_bytes, size_t count);
 
 /** Waits until the checkpoint has reached `level` on all ranks. [collective]
- *  Copying that is still under way (`capture.mode`) is waited for whatever the timeout. PERDURE_TIMEOUT when
+ *  Copying that is still under way (`capture.mode`) is waited for whatever the timeout. Of versions that come faster
+ *  than they are stored, those that retention would remove at once are skipped, unless somebody waits for them. A wait
+ *  for one that was skipped already ends when a newer version of the name is there, with PERDURE_OK and a report
+ *  (perdure_next_report()). PERDURE_TIMEOUT when
  * `timeout_s` passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level `node` needs the
  * engine of a node that is gone, which the text names. */
 PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
@@ -303,21 +423,42 @@ PERDURE_API perdure_status perdure_get_progress(perdure_t* handle, perdure_progr
  *  report is given once per node. */
 PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes);
 
-/** Gives up a version on purpose, on tiers and store. [collective] */
+/** Gives up a version of the current branch on purpose, on tiers and store. [collective]
+ *  Where the store cannot say which branch that is, nothing is given up, and all ranks get its error. */
 PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
 
 /** Whether `here` is not 0 on any rank: *any gets 1, or 0. [collective] One exchange of some 700 bytes. For what ranks
  *  decide together without a common clock, such as whether a checkpoint is due. */
 PERDURE_API perdure_status perdure_any(perdure_t* handle, int here, int* any);
 
+/** Whether a checkpoint is due, and why: *reasons gets bits of perdure_due_reason, the same on all ranks, 0 where none
+ *  is. [collective] One exchange, as perdure_any(); a program may ask in every step. It finishes no checkpoint that is
+ *  still being copied.
+ *  SIGUSR1 on any rank makes one due until a checkpoint of this handle has succeeded that began later. What asks for
+ * the end (PERDURE_DUE_END) asks until the program ends: checkpoint, close, and return. A request to halt concerns
+ * programs that were opened before its time, and is heard within some seconds. */
+PERDURE_API perdure_status perdure_due(perdure_t* handle, unsigned* reasons);
+
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
  *  the store or was given up (no longer than the option `engine.drain_timeout`; the option `messages` makes it say for
  *  what); PERDURE_OK when nothing remains behind.
  *  PERDURE_INCOMPLETE: all that is on the nodes is stored, but the store has a part of a version only, and redundancy
- *  that may complete it stays on the nodes. The handle is
- *  gone whatever is returned; when that is a failure, perdure_error_text(NULL) says why. Calls with a closed handle
- *  give PERDURE_CLOSED if the pointer was kept in another variable. */
+ *  that may complete it stays on the nodes. Where another rank is in another call, or gone, it fails, and the node's
+ *  engine stores what it has by itself. PERDURE_BUSY: a call on the handle goes on that is not waited for (above), and
+ *  the handle stays. Else it is gone whatever is returned; when that is a failure, perdure_error_text(NULL) says why.
+ *  Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another variable.
+ *
+ *  What nobody closed is closed when the process ends by return from main() or exit(), and so is stored all the same.
+ *  There, a handle of a communicator of the caller's own speaks with no other rank: its node stores what all ranks had
+ *  agreed on. Nothing is closed by _exit(), quick_exit(), abort() and signals, nor in a child that fork() made. */
 PERDURE_API perdure_status perdure_close(perdure_t** handle);
+
+/** perdure_close() by somebody else than the handle's owner: a group of ranks that is about to end. [collective]
+ *  `why` names that, for people. MPI_Finalize calls it for the handles of perdure_open_mpi(); a communicator of your
+ * own may, too. The handle stays for its owner: every call gives PERDURE_CLOSED, and so does perdure_close(), or the
+ * failure that this call returned. That failure is said on standard error, too, where the option `messages` wants that.
+ */
+PERDURE_API perdure_status perdure_close_early(perdure_t* handle, const char* why);
 
 /** The text of the last failure on this handle, valid until its next call; "" when there was none. [local]
  *  With NULL, which perdure_close() leaves: why this thread's last perdure_close() failed, valid until its next one. */

@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,6 +26,7 @@
 #include <vector>
 
 #include "perdure/arrays.hpp"
+#include "perdure/owners.hpp"
 #include "perdure/perdure.h"
 
 /// Perdure for C++: open(), Handle, and Result with its Error.
@@ -119,6 +122,23 @@ using RegionSize = perdure_region_size;     ///< bytes of an element, and the nu
 using Progress = perdure_progress;          ///< the background work of this node, and what this handle did
 using Communicator = perdure_communicator;  ///< a group of ranks of your own making
 
+/// A version that is newer than the one that a restore took.
+struct PassedOver {
+  std::int64_t version = 0;      ///< its number
+  std::uint64_t created_ns = 0;  ///< when its checkpoint was begun, since 1970
+  std::string why;               ///< it was not taken
+};
+/// What a restore took; see perdure_restored_info.
+struct Restored {
+  std::string name;                     ///< of the checkpoint
+  std::int64_t version = 0;             ///< its number
+  std::string branch;                   ///< "3f9a12"
+  std::uint64_t created_ns = 0;         ///< when its checkpoint was begun, since 1970
+  double age_s = 0;                     ///< since then, by this machine's clock
+  int source = 0;                       ///< as Progress::restore_source
+  std::vector<PassedOver> passed_over;  ///< the same on all ranks
+};
+
 namespace detail {
 
 // The version that vectors get their sizes from.
@@ -129,7 +149,8 @@ struct Stored {
 
 }  // namespace detail
 
-/// An open Perdure. Move-only; the destructor closes it, which is [collective]. Calls on a moved-from or closed Handle
+/// An open Perdure. Move-only; the destructor closes it, which is [collective]; where MPI_Finalize or the end of the
+/// program came first, these have closed it, and the destructor calls nothing. Calls on a moved-from or closed Handle
 /// give PERDURE_CLOSED.
 class Handle {
  public:
@@ -139,13 +160,16 @@ class Handle {
   explicit Handle(perdure_t* native) noexcept : native_(native) {}
   /// `other` is closed afterwards. Vectors that it had protected stay protected.
   Handle(Handle&& other) noexcept
-      : native_(std::exchange(other.native_, nullptr)), resizable_(std::move(other.resizable_)) {}
+      : native_(std::exchange(other.native_, nullptr)),
+        resizable_(std::move(other.resizable_)),
+        growing_(std::move(other.growing_)) {}
   /// Closes what was open here [collective]; `other` is closed afterwards.
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       (void)close();
       native_ = std::exchange(other.native_, nullptr);
       resizable_ = std::move(other.resizable_);
+      growing_ = std::move(other.growing_);
     }
     return *this;
   }
@@ -162,9 +186,9 @@ class Handle {
   template <class T>
   Status protect(int id, T* data, std::size_t count) {
     detail::check_element<T>();
-    resizable_.erase(id);
-    return status(
-        perdure_protect(native_, id, const_cast<void*>(static_cast<const volatile void*>(data)), sizeof(T), count));
+    if (Status taken = of_container(id); !taken) return taken;
+    forget(id);
+    return protect_owned(id, {detail::address_of(data), sizeof(T), count, detail::memory_type<T>(), nullptr, nullptr});
   }
 
   /// Registers one object, an array, or the elements of a container or view with data() and size() (std::array,
@@ -184,12 +208,13 @@ class Handle {
     }
   }
 
-  /// Registers the elements a vector has now. [local] After anything that moves or resizes them, protect again before
-  /// the next checkpoint. restore_resizing() does so itself.
+  /// Registers the elements a vector has, wherever it has them and however many, at each checkpoint and restore: see
+  /// follow(). [local] restore_resizing() gives it its stored size.
   template <class T, class Allocator>
   Status protect(int id, std::vector<T, Allocator>& vector) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
     Status done = protect(id, vector.data(), vector.size());
+    if (done) done = follow(id, vector);
     if (done)
       resizable_[id] = [id, &vector](Handle& handle, const detail::Stored& stored) {
         return handle.resize(id, vector, stored);
@@ -197,10 +222,42 @@ class Handle {
     return done;
   }
 
+  /// Registers the elements of a container, which are vectors or have data() and size(), too: the first as region
+  /// `first_id`, the next as `first_id` + 1, and so on. [local] There may be more or fewer of them at every checkpoint
+  /// and restore, so nobody else may use ids from `first_id` on that they could come to. Where such a container is a
+  /// member of the element, `member` says which: protect_elements(100, patches, &Patch::cells), or a function that
+  /// gives a reference to it. Both are followed (follow()), and restore_resizing() gives both their stored sizes.
+  /// unprotect(first_id) forgets all of them, and so does something else that is protected as `first_id`, also where
+  /// that is refused. Ids of the other elements cannot be protected meanwhile (PERDURE_INVALID_ARGUMENT). All or none,
+  /// as protect_all().
+  template <class Outer, class Member = detail::WholeElement>
+  Status protect_elements(int first_id, Outer& outer, Member member = {}) {
+    if (native_ == nullptr) return error(PERDURE_CLOSED);
+    if (Status taken = of_container(first_id); !taken) return taken;
+    (void)unprotect(first_id);
+    auto& growing = growing_[first_id];
+    growing.elements = std::make_shared<detail::ElementsOf<Outer, Member>>(outer, std::move(member));
+    growing.count = 0;
+    const Status done = find_elements(first_id, growing);
+    if (!done) (void)unprotect(first_id);  // `done` has the reason, which this replaces in the handle
+    return done;
+  }
+
+  /// A region that is registered already is where `owner` has it, which has data() and size(), at each checkpoint and
+  /// restore. [local] See perdure_follow(). protect() and the like say so of a std::vector, others have to: of a
+  /// container of your own, or a vector whose parts are the boxes of protect_global(). `owner` itself stays where it
+  /// is, and lives, until the id is unprotected, protected again, or this is closed.
+  template <class Container>
+  Status follow(int id, Container& owner) {
+    static_assert(detail::HasData<Container>::value, "it has no data() and size(), which say where its elements are");
+    return status(perdure_follow(native_, id, detail::locate<Container>, &owner));
+  }
+
   /// Registers several objects in one call: the first as region `first_id`, the next as `first_id` + 1, and so on.
   /// [local] Each is anything that protect() takes: an object, an array, a vector, a container or view. All or none:
   /// when one is refused, none of these ids is protected, and the error names it and its id. What these ids stood for
-  /// before is given up, so the objects may have moved, changed their sizes or swapped their memory.
+  /// before is given up, but for their names and all that was said of them, so the objects may have moved, changed
+  /// their sizes or swapped their memory.
   template <class... Objects>
   Status protect_all(int first_id, Objects&&... objects) {
     constexpr int count = static_cast<int>(sizeof...(Objects));
@@ -208,7 +265,9 @@ class Handle {
     if (first_id > std::numeric_limits<int>::max() - count)
       return Error{PERDURE_INVALID_ARGUMENT,
                    "protect_all: ids from " + std::to_string(first_id) + " on exceed int (invalid-argument)", false};
-    for (int id = first_id; id < first_id + count; ++id) (void)unprotect(id);
+    if (Status taken = of_container(first_id); !taken) return taken;  // later ids replace containers as a whole
+    // Without memory they keep what was said of them: names, and that they may be absent.
+    for (int id = first_id; id < first_id + count; ++id) (void)perdure_protect(native_, id, nullptr, 1, 0);
     int id = first_id;
     Status done;
     (void)((done = protect(id, std::forward<Objects>(objects)), done.ok() ? (++id, true) : false) && ...);
@@ -216,7 +275,7 @@ class Handle {
     Error error = done.error();  // undoing would replace it
     error.text = "object " + std::to_string(id - first_id + 1) + " of " + std::to_string(count) + " (id " +
                  std::to_string(id) + "): " + error.text;
-    while (id-- > first_id) (void)unprotect(id);
+    for (id = first_id; id < first_id + count; ++id) (void)unprotect(id);
     return error;
   }
 
@@ -224,6 +283,23 @@ class Handle {
   Status describe(int id, const std::string& name, const std::string& unit = {}, const std::string& description = {}) {
     return status(perdure_describe(native_, id, name.c_str(), unit.c_str(), description.c_str()));
   }
+
+  /// A restore may find that a region is not stored: it stays as it is then, and was_restored() says so. [local]
+  Status set_optional(int id, bool optional = true) {
+    return status(perdure_set_presence(native_, id, optional ? PERDURE_OPTIONAL : PERDURE_REQUIRED));
+  }
+  /// Whether the last restore that succeeded filled a region. [local]
+  Result<bool> was_restored(int id) {
+    int restored = 0;
+    const auto code = perdure_was_restored(native_, id, &restored);
+    return result(code, restored != 0);
+  }
+  /// A stored region that was called `before` is the protected one that is called `now`. [local] See perdure_renamed().
+  Status renamed(const std::string& before, const std::string& now) {
+    return status(perdure_renamed(native_, before.c_str(), now.c_str()));
+  }
+  /// A stored region is not needed any more; "*": none is that the program does not protect. [local]
+  Status pass_over(const std::string& region) { return status(perdure_pass_over(native_, region.c_str())); }
 
   /// Registers this rank's boxes of an array. [local] All ranks declare the array, under the same id; every element has
   /// an owner, or several with the same value. Boxes without elements count as none, so that a rank that has nothing
@@ -276,7 +352,8 @@ class Handle {
                                    detail::address_of(first));
     });
   }
-  /// The same, of a vector that has the block with the ghosts around it, from its first element on. [local]
+  /// The same, of a vector that has the block with the ghosts around it, from its first element on, and is followed
+  /// (follow()). [local]
   template <class T, class Allocator>
   Status protect_block(int id, const Array& array, std::vector<T, Allocator>& vector, const Index& grid = {}) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
@@ -291,7 +368,8 @@ class Handle {
     if (mine && mine.value().elements() > 0 && vector.size() < stride)
       return refused(id, "its vector has " + std::to_string(vector.size()) + " elements, and its block with ghosts " +
                              std::to_string(stride));
-    return protect_block(id, array, vector.empty() ? vector.data() : vector.data() + offset, grid);
+    const Status done = protect_block(id, array, vector.empty() ? vector.data() : vector.data() + offset, grid);
+    return done ? follow(id, vector) : done;
   }
 
   /// Registers the blocks of `lengths` that are dealt out to this rank in turn in each dimension (ScaLAPACK's
@@ -317,8 +395,8 @@ class Handle {
                            return perdure_protect_list(native_, id, &native, detail::address_of(first), rows);
                          });
   }
-  /// The same, of the rows that a vector has now. [local] After anything that moves or resizes them, protect again
-  /// before the next checkpoint. restore_resizing() does so itself, and gives each rank an even share of the rows.
+  /// The same, of the rows that a vector has, wherever and however many, at each checkpoint and restore: see follow().
+  /// [local] restore_resizing() gives each rank an even share of the rows.
   template <class T, class Allocator>
   Status protect_list(int id, const Array& array, std::vector<T, Allocator>& vector) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
@@ -327,6 +405,7 @@ class Handle {
       return refused(id, "its vector has " + std::to_string(vector.size()) + " elements, which are no rows of " +
                              std::to_string(row));
     Status done = protect_list(id, array, vector.data(), vector.size() / row);
+    if (done) done = follow(id, vector);
     if (done)
       resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
         return handle.resize_list(id, array, vector, stored);
@@ -342,11 +421,13 @@ class Handle {
     const auto elements = detail::elements_of(std::forward<T>(object));
     return replicated(id, array, elements.first, elements.extents);
   }
-  /// The same, of the elements that a vector has now; restore_resizing() gives it its stored size. [local]
+  /// The same, of the elements that a vector has now, and which may move (follow()); restore_resizing() gives it its
+  /// stored size. [local]
   template <class T, class Allocator>
   Status protect_replicated(int id, const Array& array, std::vector<T, Allocator>& vector) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
     Status done = replicated(id, array, vector.data(), Index{vector.size()});
+    if (done) done = follow(id, vector);
     if (done && array.extents.empty())
       resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
         return handle.resize_replicated(id, array, vector, stored);
@@ -368,10 +449,12 @@ class Handle {
                        info.element_bytes};
   }
 
-  /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected.
+  /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected. Where it is an element of a container,
+  /// all that protect_elements() registered.
   Status unprotect(int id) {
-    resizable_.erase(id);
-    return status(perdure_unprotect(native_, id));
+    const bool of_nothing = forget(id);
+    const perdure_status code = perdure_unprotect(native_, id);
+    return of_nothing && code == PERDURE_NOT_FOUND ? Status() : status(code);
   }
 
   /// The calling thread is number `id` of this rank: a restore lets it run on the processors that the thread of this
@@ -380,7 +463,9 @@ class Handle {
 
   /// Captures all protected regions; returns at level `process`. [collective]
   Status checkpoint(const std::string& name, std::int64_t version) {
-    return status(perdure_checkpoint(native_, name.c_str(), version));
+    const Status found = find_elements();
+    Status done = status(perdure_checkpoint(native_, name.c_str(), version));
+    return found ? done : found;
   }
 
   /// The newest version every rank can restore; nothing when there is none. [collective]
@@ -401,20 +486,51 @@ class Handle {
 
   /// Fills the protected regions and gives the version that was taken. [collective]
   Result<std::int64_t> restore(const std::string& name, std::int64_t version = latest) {
-    return restored(perdure_restore(native_, name.c_str(), version));
+    const Status found = find_elements();
+    auto done = restored(perdure_restore(native_, name.c_str(), version));
+    return found ? done : found.error();
+  }
+
+  /// The same of branch `branch` ("3f9a12", as `perdure ls` writes it) and what that went on from, whichever branch is
+  /// the current one; what is checkpointed next goes on from there. [collective]
+  Result<std::int64_t> restore_branch(const std::string& name, const std::string& branch,
+                                      std::int64_t version = latest) {
+    const Status found = find_elements();
+    auto done = restored(perdure_restore_branch(native_, name.c_str(), branch.c_str(), version));
+    return found ? done : found.error();
+  }
+
+  /// What the last restore of this handle took; nothing when there was none. [local]
+  Result<std::optional<Restored>> last_restored() {
+    perdure_restored_info info{};
+    const perdure_status code = perdure_restored(native_, &info);
+    if (code == PERDURE_NOT_FOUND) return std::optional<Restored>();
+    if (code != PERDURE_OK) return error(code);
+    Restored taken{info.name, info.version, info.branch, info.created_ns, info.age_s, info.source, {}};
+    for (unsigned i = 0; i < info.passed_over; ++i) {
+      perdure_passed_over_info passed{};
+      const perdure_status told = perdure_passed_over(native_, i, &passed);
+      if (told != PERDURE_OK) return error(told);
+      taken.passed_over.push_back({passed.version, passed.created_ns, passed.why});
+    }
+    return std::optional<Restored>(std::move(taken));
   }
 
   /// The same for some regions. [collective]
   Result<std::int64_t> restore_regions(const std::string& name, const std::vector<int>& ids,
                                        std::int64_t version = latest) {
     static const int none = 0;
-    return restored(
-        perdure_restore_regions(native_, name.c_str(), version, ids.empty() ? &none : ids.data(), ids.size()));
+    const Status found = find_elements();
+    auto done =
+        restored(perdure_restore_regions(native_, name.c_str(), version, ids.empty() ? &none : ids.data(), ids.size()));
+    return found ? done : found.error();
   }
 
-  /// restore() that first gives every protected std::vector the size it has in the checkpoint, and those of lists an
-  /// even share of the list's rows. [collective] Every rank must have protected vectors under the same ids. Vectors are
-  /// resized even when the restore itself then fails.
+  /// restore() that first gives every protected std::vector the size it has in the checkpoint, those of lists an even
+  /// share of the list's rows, and containers of protect_elements() as many elements as are stored. [collective] Every
+  /// rank must have protected vectors and such containers under the same ids, of which each may have another number of
+  /// elements. Vectors are resized even when the restore itself then fails. A container of which no rank has stored an
+  /// element stays as it is, and is a PERDURE_MISMATCH unless it is empty, as any region that is not stored.
   Result<std::int64_t> restore_resizing(const std::string& name, std::int64_t version = latest) {
     if (version != latest) return resize_and_restore(name, version).second;
     std::int64_t wanted = latest;
@@ -471,11 +587,20 @@ class Handle {
     return found != 0;
   }
 
+  /// Whether a checkpoint is due, and why: bits of perdure_due_reason, the same on all ranks. [collective]
+  Result<unsigned> due() {
+    unsigned reasons = 0;
+    const auto code = perdure_due(native_, &reasons);
+    if (code != PERDURE_OK) return error(code);
+    return reasons;
+  }
+
   /// Ends the handle; with an embedded engine, waits until what was captured is at the store or was given up.
   /// [collective] Nothing to do, and no error, when it is closed already.
   Status close() noexcept {
     if (native_ == nullptr) return {};
     resizable_.clear();
+    growing_.clear();
     const perdure_status code = perdure_close(&native_);
     native_ = nullptr;
     if (code == PERDURE_OK) return {};
@@ -510,10 +635,87 @@ class Handle {
   }
   Status refused(int id, const std::string& why) const { return refused_error("region " + std::to_string(id), why); }
 
+  // An element of a container, but the first, is not replaced: all others would be given up without a word.
+  Status of_container(int id) const {
+    const auto after = growing_.lower_bound(id);
+    if (after == growing_.begin()) return {};
+    const auto& [first, growing] = *std::prev(after);
+    if (id - first >= growing.count) return {};
+    const std::string at = std::to_string(first);
+    return refused(
+        id, "it is an element of the container at " + at + "; unprotect " + at + " first, which gives up all elements");
+  }
+
+  // What was registered under the id is replaced, and other elements of the same container are given up with it. True:
+  // it was a container without elements.
+  bool forget(int id) {
+    resizable_.erase(id);
+    auto found = growing_.upper_bound(id);
+    if (found == growing_.begin()) return false;
+    const auto& [first, growing] = *--found;
+    if (id != first && id - first >= growing.count) return false;
+    for (int i = 0; i < growing.count; ++i)
+      if (first + i != id) (void)perdure_unprotect(native_, first + i);
+    // It may not follow what is gone then, also where what is to come in its place is refused.
+    if (growing.count > 0) (void)perdure_protect(native_, id, nullptr, 1, 0);
+    const bool of_nothing = growing.count == 0;
+    growing_.erase(found);
+    return of_nothing;
+  }
+
+  Status protect_owned(int id, const detail::Owned& owned) {
+    Status done = status(perdure_protect(native_, id, owned.address, owned.element_bytes, owned.count));
+    if (done) done = status(perdure_describe_elements(native_, id, owned.type, 0, nullptr));
+    if (done && owned.locate != nullptr) done = status(perdure_follow(native_, id, owned.locate, owned.owner));
+    return done;
+  }
+
+  bool is_protected(int id) const {
+    int restored = 0;
+    return perdure_was_restored(native_, id, &restored) == PERDURE_OK;
+  }
+
+  // Elements that a container has by now are protected, and those that it had are not any more.
+  Status find_elements(int first, detail::ElementOwner& growing) {
+    const std::size_t now = growing.elements->count();
+    while (static_cast<std::size_t>(growing.count) > now) (void)perdure_unprotect(native_, first + --growing.count);
+    while (static_cast<std::size_t>(growing.count) < now) {
+      if (first > std::numeric_limits<int>::max() - growing.count)
+        return refused(first, "ids of its elements exceed int");
+      const int id = first + growing.count;
+      if (is_protected(id))
+        return refused(id, "an element of the container at " + std::to_string(first) +
+                               " would be it, and it is protected already; leave ids free behind those of elements");
+      Status done;
+      try {
+        done = protect_owned(id, growing.elements->owned(static_cast<std::size_t>(growing.count)));
+      } catch (const std::exception& cause) {  // the other ranks are not left waiting
+        done =
+            Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be protected: " + cause.what(), false};
+      }
+      if (!done) {
+        (void)perdure_unprotect(native_, id);
+        return done;
+      }
+      ++growing.count;
+    }
+    return {};
+  }
+  // Of all containers. The call that follows fails where this does, on all ranks.
+  Status find_elements() {
+    for (auto& [first, growing] : growing_)
+      if (Status found = find_elements(first, growing); !found) {
+        (void)perdure_refuse_next(native_, first, "an element of its container cannot be protected");
+        return found;
+      }
+    return {};
+  }
+
   // Does `call` with the array as C knows it.
   template <class T, class Call>
   Status with_array(int id, const Array& array, const Index& extents, Call&& call) {
-    resizable_.erase(id);
+    if (Status taken = of_container(id); !taken) return taken;
+    forget(id);
     perdure_array native{};
     if (const auto why = detail::say_array<T>(array, extents, native); !why.empty()) return refused(id, why);
     return status(call(native));
@@ -536,26 +738,28 @@ class Handle {
     }
     return {};
   }
-  // These are [collective]. What does not fit in another way than by its size is the restore's to refuse.
+  // These are [collective]. What does not fit in another way than by its size, and what is not stored, is the restore's
+  // to refuse, which names all of it.
+  static Status unless_unlike(const Error& error) { return error.code == PERDURE_MISMATCH ? Status() : Status(error); }
   template <class T, class Allocator>
   Status resize(int id, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
     const auto size = stored_size(stored.name, stored.version, id);
-    if (!size) return size.error();
-    if (size.value().element_bytes != sizeof(T) || size.value().count == vector.size()) return {};
+    if (!size) return unless_unlike(size.error());
+    if (size.value().element_bytes != sizeof(T)) return {};
+    if (size.value().count == vector.size() && !vector.empty()) return {};  // it is followed
     Status done = set_size(id, vector, size.value().count);
     return done ? protect(id, vector) : done;
   }
   template <class T, class Allocator>
   Status resize_list(int id, const Array& array, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
     const auto list = stored_array(stored.name, stored.version, id);
-    if (!list) return list.error();
+    if (!list) return unless_unlike(list.error());
     const std::uint64_t row = detail::product(array.extents, 1);
     if (list.value().element_bytes != sizeof(T) || list.value().extents.empty() ||
         detail::product(list.value().extents, 1) != row)
       return {};
     const auto share = share_of(list.value().extents[0]);
     if (!share) return share.error();
-    if (share.value().size() * row == vector.size()) return {};
     Status done = set_size(id, vector, share.value().size() * row);
     return done ? protect_list(id, array, vector) : done;
   }
@@ -563,11 +767,47 @@ class Handle {
   Status resize_replicated(int id, const Array& array, std::vector<T, Allocator>& vector,
                            const detail::Stored& stored) {
     const auto found = stored_array(stored.name, stored.version, id);
-    if (!found) return found.error();
+    if (!found) return unless_unlike(found.error());
     const Index& extents = found.value().extents;
-    if (found.value().element_bytes != sizeof(T) || extents.size() != 1 || extents[0] == vector.size()) return {};
+    if (found.value().element_bytes != sizeof(T) || extents.size() != 1) return {};
     Status done = set_size(id, vector, extents[0]);
     return done ? protect_replicated(id, array, vector) : done;
+  }
+
+  // [collective] The container has the elements that are stored of this rank, each of its size there. Where none is on
+  // any rank, it may have come after the checkpoint: that is the restore's to refuse.
+  Status resize_elements(int first, detail::ElementOwner& growing, const detail::Stored& stored) {
+    Status outcome;
+    std::size_t found = 0;
+    bool stored_anywhere = false;
+    for (int id = first;; ++id) {
+      const auto size = stored_size(stored.name, stored.version, id);
+      if (!size && size.error().code != PERDURE_MISMATCH) return size.error();  // on all ranks
+      const bool of_another = id - first >= growing.count && is_protected(id);
+      const bool mine = found == static_cast<std::size_t>(id - first) && size && !of_another;
+      const auto more = any(mine && id < std::numeric_limits<int>::max());
+      if (!more) return more.error();
+      if (!more.value()) break;
+      stored_anywhere = true;
+      if (!mine) continue;
+      Status done = resize_element(first, found, growing, size.value());
+      if (!done && outcome) outcome = std::move(done);
+      ++found;
+    }
+    if (stored_anywhere) growing.elements->truncate(found);
+    return outcome;
+  }
+  Status resize_element(int first, std::size_t index, detail::ElementOwner& growing, const RegionSize& size) {
+    const int id = first + static_cast<int>(index);
+    detail::Owners& elements = *growing.elements;
+    try {
+      if (!elements.reach(index) || size.element_bytes != elements.element_bytes()) return {};
+      elements.resize(index, size.count);
+      // Also of one that is empty now, which would not be followed.
+      return index < static_cast<std::size_t>(growing.count) ? protect_owned(id, elements.owned(index)) : Status();
+    } catch (const std::exception& cause) {
+      return Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be resized: " + cause.what(), false};
+    }
   }
 
   // A rank whose resize fails must not leave the others alone in a collective call. It keeps the old size, so the
@@ -580,6 +820,10 @@ class Handle {
       Status done = resize_region(*this, {name, version});
       if (!done && local) local = std::move(done);
     }
+    for (auto& [first, growing] : growing_) {
+      Status done = resize_elements(first, growing, {name, version});
+      if (!done && local) local = std::move(done);
+    }
     auto done = restore(name, version);
     const bool everywhere = done.ok();
     if (!everywhere && !local) done = local.error();
@@ -588,6 +832,7 @@ class Handle {
 
   perdure_t* native_ = nullptr;
   std::map<int, Resize> resizable_;
+  std::map<int, detail::ElementOwner> growing_;  // by the first id
 };
 
 namespace detail {

@@ -77,7 +77,8 @@ typedef struct perdure_region_info {
 } perdure_region_info;
 
 /** Opens a version in the store at `store_path`, a directory or SCHEME://PLACE, and reads its manifests. [local]
- *  `version` may be PERDURE_LATEST: the newest one of `name` of which all segments are there. Of several attempts at a
+ *  `name` may be NAME\@BRANCH, as `perdure ls` names branches; otherwise the current branch is meant.
+ *  `version` may be PERDURE_LATEST: the newest one there of which all segments are there. Of several attempts at a
  *  version the newest such one is taken, and no older one where it is damaged. On failure
  * *out is NULL, and `message` (may be NULL) gets the text, cut to `message_bytes` bytes with the final 0.
  * PERDURE_NOT_FOUND: no such store, name or version; PERDURE_INCOMPLETE: segments are missing, which the text names;

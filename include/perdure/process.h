@@ -41,7 +41,8 @@ typedef struct perdure_capture_choices {
 typedef struct perdure_resume_choices {
   const char* options;  /**< as in perdure_open(); NULL: as configured */
   const char* affinity; /**< keep, cores, pages, none or reset; NULL: as configured */
-  int cut_back_files;   /**< not 0: files that it had open for writing, and that have grown, get the size they had */
+  int cut_back_files;   /**< not 0: files that it had open for writing, and that have grown, get the size they had;
+                             what is cut off is kept beside each as FILE.cut-VERSION */
   int again;            /**< not 0: although another process that was brought back of that name runs */
   int name_space; /**< not 0: its numbers are those of a name space of its own, although they may be had without */
 } perdure_resume_choices;

@@ -73,8 +73,10 @@ class PerdureStore final : public CheckpointStore {
       throw Failure(PERDURE_CORRUPT, "checkpoint '" + name_ + "', version " + std::to_string(version_) +
                                          ": it is damaged, and cannot be set aside (" + why_ + ")");
     perdure_array_info info{};
-    must(perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info), "checkpoint");
     const std::string other = "checkpoint '" + name_ + "' was not made by its loops: give this one another name";
+    const perdure_status asked = perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info);
+    if (asked == PERDURE_MISMATCH) throw Failure(PERDURE_MISMATCH, other);
+    must(asked, "checkpoint");
     if (info.dimensions != 1 || info.element_bytes != 1) throw Failure(PERDURE_MISMATCH, other);
     place_.assign(info.extents[0], std::byte{0});
     must(protect_place(), "place");

@@ -229,14 +229,17 @@ TEST_F(MeshInPerdure, PlacesOfEverySizeComeBackAndGrowInLargeSteps) {
 TEST_F(MeshInPerdure, WhatNoMeshHasMadeIsRefused) {
   auto handle = open();
   double value = 1;
-  handle.protect_replicated(0, "place", value).value();
-  handle.checkpoint("run", 1).value();
-  const auto store = automatic::perdure_store(handle.native(), "run");
-  try {
-    (void)store->newest();
-    FAIL();
-  } catch (const std::runtime_error& refused) {
-    EXPECT_THAT(refused.what(), HasSubstr("'run' was not made by its loops"));
+  std::int64_t version = 0;
+  for (const char* name : {"place", "temperature"}) {
+    handle.protect_replicated(0, name, value).value();
+    handle.checkpoint("run", ++version).value();
+    const auto store = automatic::perdure_store(handle.native(), "run");
+    try {
+      (void)store->newest();
+      FAIL();
+    } catch (const std::runtime_error& refused) {
+      EXPECT_THAT(refused.what(), HasSubstr("'run' was not made by its loops"));
+    }
   }
 }
 

@@ -22,7 +22,10 @@ class AnyTarget : public capture::Target {
   bool runs() const { return one_.runs(); }
   bool has_ended() const { return one_.has_ended(); }
 
-  void comes_from(const segment::VersionId& id) override { one_.comes_from(id); }
+  void comes_from(const segment::VersionId& id) override {
+    one_.comes_from(id);
+    several_.comes_from(id);
+  }
   std::optional<std::uint64_t> wanted() override { return is_tree_ ? std::nullopt : one_.wanted(); }
   bool is_read_ahead() const override { return is_tree_ ? several_.is_read_ahead() : one_.is_read_ahead(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;

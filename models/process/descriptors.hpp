@@ -100,6 +100,8 @@ struct TimerFile {
   std::uint64_t ticks = 0;  ///< that nobody has read
   PERDURE_FIELDS(clock, set_flags, remaining_ns, interval_ns, ticks)
   std::string wrong() const;
+  /// It has expired, and the kernel starts it again when that is read: nothing remains, and it is not disarmed.
+  bool waits_to_be_read() const { return ticks != 0 && interval_ns != 0 && remaining_ns == 0; }
 };
 /// signalfd; bit n - 1 for signal n
 struct SignalFile {

@@ -10,6 +10,7 @@
 
 #include "process/fields_of_text.hpp"
 #include "process/kernel_ids.hpp"
+#include "process/proc_text.hpp"
 
 namespace perdure::process {
 namespace {
@@ -26,15 +27,6 @@ bool is_wanted(const SeenFile& seen) {
 }
 
 bool is_unique(std::string_view link) { return link.starts_with("pipe:[") || link.starts_with("socket:["); }
-
-template <class Use>
-void each_number_in(const std::string& directory, Use use) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    int number = 0;
-    if (number_of(at->path().filename().native(), number)) use(number);
-  }
-}
 
 void compare_one(const SeenFiles& seen, SeenFile& file, pid_t other, int number, const std::string& path) {
   if (!file.holders.empty() && file.holders.back() == other) return;

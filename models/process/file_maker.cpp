@@ -72,13 +72,8 @@ base::Result<os::Fd> FileMaker::make_of(const NamedFile& what, std::uint32_t fil
   const auto offset = static_cast<off_t>(files_.files[file].offset);
   if (::lseek(fd.get(), offset, SEEK_SET) != offset)
     return base::fail(base::errno_error(errno, "lseek", name_of(file)));
-  struct stat facts {};
   const bool writes = (flags_of(file) & O_ACCMODE) != O_RDONLY;
-  const bool grown = ::fstat(fd.get(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > what.size;
-  if (!choices_.cut_back || !S_ISREG(what.mode) || !writes || !grown) return fd;
-  if (::ftruncate(fd.get(), static_cast<off_t>(what.size)) != 0)
-    return base::fail(base::errno_error(errno, "ftruncate", name_of(file)));
-  note(file, "it was cut back to the " + std::to_string(what.size) + " bytes that it had");
+  if (choices_.cut_back && writes) PERDURE_CHECK(grown_.add(path.get(), what, name_of(file)));
   return fd;
 }
 

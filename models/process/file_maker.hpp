@@ -1,5 +1,6 @@
 #pragma once
 // The part of RestoredDescriptors::make() that opens and makes files.
+#include "process/grown_files.hpp"
 #include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
@@ -13,6 +14,8 @@ class FileMaker {
   /// When all are made: files in memory take what forbids to change them.
   base::Status seal();
   std::vector<std::string> take_notes() { return std::move(notes_); }
+  /// Files that are to be cut back. Nothing where that was not asked for.
+  GrownFiles take_grown() { return std::move(grown_); }
 
  private:
   /// What several open files have together.
@@ -50,6 +53,7 @@ class FileMaker {
   std::vector<Content> contents_;
   std::vector<os::Fd> peers_;  // sockets that were made with their peers, by file
   std::vector<std::string> notes_;
+  GrownFiles grown_;
 };
 
 }  // namespace perdure::process

@@ -90,7 +90,7 @@ base::Result<os::Fd> FileMaker::make_of(const EventCount& what, std::uint32_t fi
 base::Result<os::Fd> FileMaker::make_of(const TimerFile& what, std::uint32_t file) {
   os::Fd fd(::timerfd_create(what.clock, TFD_CLOEXEC));
   if (!fd) PERDURE_CHECK(call_failed("timerfd_create", name_of(file)));
-  std::uint64_t first = what.remaining_ns;
+  std::uint64_t first = what.waits_to_be_read() ? what.interval_ns : what.remaining_ns;
   const bool absolute = first != 0 && (what.set_flags & TFD_TIMER_ABSTIME) != 0;
   timespec now{};
   if (absolute && ::clock_gettime(what.clock, &now) == 0)

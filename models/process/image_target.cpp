@@ -36,6 +36,7 @@ void ImageTarget::drop() {
   record_.clear();
   notes_.clear();
   coming_.lent.reset();
+  coming_.grown = {};
   written_ = 0;
 }
 
@@ -67,6 +68,7 @@ base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan b
   if (coming_.lent && written_ == bytes_of(entries_)) PERDURE_CHECK(write_lent());
   if (!lazy_) return {};
   lazy_->has_come(range);
+  if (lazy_->may_be_followed()) PERDURE_CHECK(follow_lazily());
   return lazy_->may_run() ? run_lazily() : base::Status();
 }
 
@@ -121,9 +123,10 @@ base::Status ImageTarget::begin() {
   if (affinity_.places_memory()) operations.try_to({SYS_set_mempolicy, 0, 0, 0}, "have no policy of memory of ours");
   add_operations(*image_, operations);
   files_.captured = image_->number;
-  PERDURE_TRY(const auto files, RestoredDescriptors::make(image_->open_files, files_));
+  PERDURE_TRY(auto files, RestoredDescriptors::make(image_->open_files, files_));
   files.add_to(operations);
   notes_.insert(notes_.end(), files.notes().begin(), files.notes().end());
+  coming_.grown = files.take_grown();
   PERDURE_TRY(auto process, NewProcess::begin(*image_, operations, numbering_));
   made_ = {process.process(), process.child()};
   process_.emplace(std::move(process));
@@ -136,17 +139,24 @@ base::Status ImageTarget::begin() {
 
 void ImageTarget::begin_lazily() {
   auto faults = process_->take_faults();
-  if (faults)
+  // A huge page of which a part has come has zeros for the rest, which the process would take for its own.
+  const base::Status small = faults ? process_->allow_huge_pages(false) : base::Status();
+  if (faults && small)
     lazy_->know(*image_, record_.size(), std::move(*faults));
   else
-    notes_.push_back("all pages came before it ran: " + faults.error().text());
+    notes_.push_back("all pages came before it ran: " + (faults ? small.error() : faults.error()).text());
 }
 
-base::Status ImageTarget::run_lazily() {
+base::Status ImageTarget::follow_lazily() {
   PERDURE_CHECK(finish_process());
   PERDURE_CHECK(lazy_->follow(made_.process));
   writer_->give_by([this](std::uint64_t address, base::ConstByteSpan bytes) { return lazy_->put(address, bytes); });
   os::crash_point(os::CrashPoint::lazy_registered);
+  return {};
+}
+
+base::Status ImageTarget::run_lazily() {
+  PERDURE_CHECK(cut_files_back());
   PERDURE_CHECK(release());
   lazy_->begun();
   return {};
@@ -163,13 +173,24 @@ base::Status ImageTarget::finish() {
     PERDURE_CHECK(came_whole(left.empty()));
   }
   if (!lazy_) PERDURE_CHECK(came_whole(written_ == bytes_of(entries_)));
-  return runs() ? lazy_->end() : finish_process();
+  if (runs()) return lazy_->end();
+  PERDURE_CHECK(finish_process());
+  return cut_files_back();
+}
+
+// Behind everything that may refuse the resume: the captured program may still run, and writes these files then.
+base::Status ImageTarget::cut_files_back() {
+  PERDURE_TRY(const auto notes, coming_.grown.cut_back(static_cast<std::int64_t>(coming_.id.version)));
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
+  coming_.grown = {};
+  return {};
 }
 
 base::Status ImageTarget::finish_process() {
   if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
   os::crash_point(os::CrashPoint::resume_written);
   PERDURE_CHECK(writer_->end([&](bool allowed) { return process_->allow_huge_pages(allowed); }));
+  if (lazy_) PERDURE_CHECK(process_->allow_huge_pages(!image_->no_huge_pages));
   PERDURE_CHECK(process_->finish());
   const auto& more = process_->notes();
   notes_.insert(notes_.end(), more.begin(), more.end());

@@ -47,7 +47,7 @@ class ImageTarget : public capture::Target {
   bool is_read_ahead() const override { return !lazy_ && process_.has_value(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
-  /// Of what write() got all of: the process is whole, and stands still.
+  /// Call it when write() got all: the process is whole then, stands still, and has its files cut back if asked.
   base::Status finish();
   base::Status release();
   const ProcessImage& image() const { return *image_; }
@@ -66,14 +66,17 @@ class ImageTarget : public capture::Target {
   void begin_lazily();
   base::Status write_pages(std::uint64_t begin, base::ConstByteSpan bytes);
   base::Status finish_process();
+  base::Status cut_files_back();
+  base::Status follow_lazily();
   base::Status run_lazily();
   base::Status find_lent();
   base::Status write_lent();
 
-  /// The image that comes: which it is, and what of it others have.
+  /// The image that comes: which it is, what of it others have, and which files are to be cut back for it.
   struct Coming {
     segment::VersionId id;
     std::unique_ptr<LenderPages> lent;
+    GrownFiles grown;
   };
 
   Choose choose_;

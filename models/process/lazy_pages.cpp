@@ -12,6 +12,7 @@
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "process/page_faults.hpp"
+#include "process/remote_memory.hpp"
 #include "process/stops.hpp"
 
 namespace perdure::process {
@@ -174,7 +175,7 @@ std::optional<std::uint64_t> LazyPages::wanted() {
   return std::nullopt;
 }
 
-base::Result<LazyPages::Step> LazyPages::put_part(Space& space, MissingPages::Part part, const std::byte* bytes) {
+base::Result<LazyPages::Step> LazyPages::put_part(Space& space, MissingPages::Part part, const std::byte* bytes) const {
   for (std::uint64_t most = part.bytes; part.bytes > 0;) {
     most = std::min(most, part.bytes);
     PERDURE_TRY(const auto given, give_pages(space.faults.get(), part.address, {bytes, most}));
@@ -185,7 +186,10 @@ base::Result<LazyPages::Step> LazyPages::put_part(Space& space, MissingPages::Pa
       most = most / 2 / kPageBytes * kPageBytes;  // it may be in two mappings: the kernel gives to one at a time
       continue;
     }
-    if (given->given == Given::there) wake(space.faults.get(), part.address);
+    if (given->given == Given::there && !released_)
+      PERDURE_CHECK(write_memory(process_, part.address, {bytes, kPageBytes}));
+    else if (given->given == Given::there)
+      wake(space.faults.get(), part.address);
     const bool gave = given->given == Given::all || given->given == Given::some;
     const std::uint64_t done = gave ? given->bytes : kPageBytes;
     space.missing.drop(part.address, part.address + done);
@@ -197,7 +201,7 @@ base::Result<LazyPages::Step> LazyPages::put_part(Space& space, MissingPages::Pa
   return Step::done;
 }
 
-base::Result<LazyPages::Step> LazyPages::put_now(State& state, std::uint64_t origin, base::ConstByteSpan bytes) {
+base::Result<LazyPages::Step> LazyPages::put_now(State& state, std::uint64_t origin, base::ConstByteSpan bytes) const {
   PERDURE_CHECK(state.failed);
   for (Space& space : state.spaces) {
     if (space.gone) continue;

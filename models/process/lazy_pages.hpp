@@ -29,7 +29,9 @@ class LazyPages {
 
   /// The address in the image of the page that a thread waits for longest.
   std::optional<std::uint64_t> wanted();
-  /// Of the image, from address `origin` on. By any threads. PERDURE_NOT_FOUND: nobody is left who needs any.
+  /// Gives the image's pages from address `origin` on; any thread may call it. Before the process runs, it writes over
+  /// a page that is there already, which is nobody's; later such a page is the process's own, and stays.
+  /// PERDURE_NOT_FOUND: nobody is left who needs any.
   base::Status put(std::uint64_t origin, base::ConstByteSpan bytes);
   /// The process runs, and nobody else asks how it ended when this kills it.
   void released() { released_ = true; }
@@ -58,8 +60,8 @@ class LazyPages {
   static void take_event(State& state, Space& space, const uffd_msg& event);
   static base::Status zero(Space& space, std::uint64_t page);
   enum class Step { done, again };
-  static base::Result<Step> put_now(State& state, std::uint64_t origin, base::ConstByteSpan bytes);
-  static base::Result<Step> put_part(Space& space, MissingPages::Part part, const std::byte* bytes);
+  base::Result<Step> put_now(State& state, std::uint64_t origin, base::ConstByteSpan bytes) const;
+  base::Result<Step> put_part(Space& space, MissingPages::Part part, const std::byte* bytes) const;
   void fail(const base::Error& why);
   void stop();
 

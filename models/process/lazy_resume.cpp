@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "process/page_faults.hpp"
+#include "process/pages.hpp"
 
 namespace perdure::process {
 
 void LazyResume::begin_anew(std::uint64_t bytes) {
   bytes_ = bytes;
   id_ = offered_;
+  pages_.reset();
   faults_.reset();
   places_.clear();
   maps_.clear();
@@ -87,8 +89,8 @@ void LazyResume::has_come(capture::ChunkRange range) {
   first_ = std::move(still);
 }
 
-bool LazyResume::may_run() const {
-  return !runs() && faults_ && first_.empty() && !without({0, bytes_}, come_).empty();
+bool LazyResume::may_be_followed() const {
+  return !pages_ && faults_ && first_.empty() && !without({0, bytes_}, come_).empty();
 }
 
 std::vector<PageRun> LazyResume::missing() const {
@@ -102,9 +104,24 @@ std::vector<PageRun> LazyResume::missing() const {
   return runs;
 }
 
+// Nobody can put a page there unseen once the memory is followed: only then it is known which are there.
 base::Status LazyResume::follow(pid_t process) {
-  PERDURE_TRY(pages_, LazyPages::begin(process, std::move(faults_), maps_, missing(), guard_));
+  const auto all = missing();
+  PERDURE_TRY(pages_, LazyPages::begin(process, std::move(faults_), maps_, all, guard_));
+  PERDURE_TRY(const auto there, pages_there(process, all));
+  for (const PageRun& run : there) need_first(run);
   return {};
+}
+
+void LazyResume::need_first(const PageRun& pages) {
+  auto place = std::partition_point(places_.begin(), places_.end(),
+                                    [&](const Place& one) { return one.address + one.bytes <= pages.begin; });
+  for (; place != places_.end() && place->address < pages.end(); ++place) {
+    const std::uint64_t begin = std::max(pages.begin, place->address);
+    const std::uint64_t end = std::min(pages.end(), place->address + place->bytes);
+    for (const auto& part : without({place->begin + (begin - place->address), end - begin}, come_))
+      add_range(first_, part);
+  }
 }
 
 }  // namespace perdure::process

@@ -23,7 +23,7 @@ class LazyResume {
   void begin_anew(std::uint64_t bytes);
   /// The record says what there is; `faults` are the new process's. Only then it may run before its pages are there.
   void know(const ProcessImage& image, std::uint64_t record_bytes, os::Fd faults);
-  bool runs() const { return pages_ != nullptr; }
+  bool runs() const { return runs_; }
   /// When it runs: what is left of the version that it was made from. Of another one it takes nothing.
   base::Result<std::vector<capture::ChunkRange>> left() const;
   /// A byte of the capture.
@@ -33,12 +33,17 @@ class LazyResume {
   /// of all pages on: a chunk may end within a page, and the kernel takes whole ones only.
   base::Status join(std::uint64_t begin, base::ConstByteSpan bytes,
                     const std::function<base::Status(std::uint64_t begin, base::ConstByteSpan bytes)>& give);
-  /// What must be there before is there, and other pages are not.
-  bool may_run() const;
-  /// It stands still: from now on its missing pages are waited for.
+  /// What must be there before is there, and other pages are not: follow() is next.
+  bool may_be_followed() const;
+  /// It stands still: from now on its missing pages are waited for. Some of them may be in its memory already, as
+  /// zeros: whoever reads a command line, as `ps` does, leaves such a page, and so does a huge page of which a part
+  /// has come. The process would never ask for them: they must come before it runs, too.
   base::Status follow(pid_t process);
+  /// It is followed, and what must be there before is there.
+  bool may_run() const { return pages_ && !runs_ && first_.empty(); }
   /// It runs now.
   void begun() {
+    runs_ = true;
     pages_->released();
     when_it_runs_(id_);
   }
@@ -57,6 +62,7 @@ class LazyResume {
     std::vector<capture::ChunkRange> come;  // of them
   };
   std::vector<PageRun> missing() const;
+  void need_first(const PageRun& pages);
 
   Guard& guard_;
   std::function<void(const segment::VersionId&)> when_it_runs_;
@@ -67,7 +73,8 @@ class LazyResume {
   std::vector<PageRun> maps_;
   std::vector<capture::ChunkRange> first_, come_;  // what must come before it runs, and has not; what has come
   std::map<std::uint64_t, Torn> torn_;             // by where it begins among all pages
-  std::unique_ptr<LazyPages> pages_;
+  std::unique_ptr<LazyPages> pages_;               // when it is followed
+  bool runs_ = false;
 };
 
 }  // namespace perdure::process

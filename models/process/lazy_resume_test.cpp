@@ -42,6 +42,10 @@ struct Manner {
   std::function<bool()> holds_back = [] { return false; };
   /// Chunks that come; then it fails as if the next one were damaged.
   std::size_t most = ~std::size_t{0};
+  /// So many chunks from the middle come before those that must.
+  std::size_t others_first = 0;
+  /// Called once, when the process is made and stands still.
+  std::function<void()> when_made = [] {};
 };
 
 /// As a version is restored to a target, chunk by chunk.
@@ -49,9 +53,16 @@ base::Status restore(ImageTarget& target, const CapturedImage& captured, const M
   target.comes_from({"image", 1, {}});
   PERDURE_TRY(const auto needed, target.accept(captured.entries));
   auto chunks = capture::cut(captured.bytes.size(), manner.piece);
+  auto others = manner.others_first;
+  bool made = false;
   for (std::size_t come = 0; !chunks.empty();) {
     auto next = chunks.begin();
-    if (const auto wanted = target.wanted()) {
+    const bool has_begun = come * manner.piece >= captured.entries[0].bytes();
+    if (has_begun && !std::exchange(made, has_begun)) manner.when_made();
+    if (has_begun && !target.runs() && others > 0) {
+      --others;
+      next += static_cast<std::ptrdiff_t>(chunks.size() / 2);
+    } else if (const auto wanted = target.wanted()) {
       next = std::find_if(chunks.begin(), chunks.end(),
                           [&](const auto& one) { return one.begin <= *wanted && *wanted < one.end(); });
       if (next == chunks.end()) next = chunks.begin();
@@ -145,8 +156,8 @@ INSTANTIATE_TEST_SUITE_P(Awkward, LazyRoundTrips, testing::ValuesIn(kLazyProgram
 /// The program `missing`, captured and killed.
 class MissingMemory : public testing::Test {
  protected:
-  void begin(const char* what) {
-    program_.emplace(std::vector<std::string>{PERDURE_MISSING, here_.path(), what}, here_ / "output");
+  void begin(const char* what, const char* manner = "") {
+    program_.emplace(std::vector<std::string>{PERDURE_MISSING, here_.path(), what, manner}, here_ / "output");
     ASSERT_TRUE(test_support::eventually("the program is ready", [this] { return has("ready"); }));
     auto captured = capture_to_memory(program_->process());
     ASSERT_TRUE(captured) << captured.error().text();
@@ -197,6 +208,45 @@ TEST_F(MissingMemory, MayBeDroppedMovedAndSharedWhileItComes) {
     EXPECT_EQ(program_->end(), 0) << output();
     EXPECT_EQ(output(), "wrong 0\n");
   }
+}
+
+TEST_F(MissingMemory, OfHugePagesOfWhichAPartCameEarlyIsNotTakenForZeros) {
+  SKIP_UNLESS_LAZY;
+  ASSERT_NO_FATAL_FAILURE(begin("looks", "huge"));
+  make("end");
+  for (const std::size_t others : {0, 1, 40}) {
+    SCOPED_TRACE(others);
+    const auto resumed = resume_lazily(captured_, {.others_first = others});
+    ASSERT_TRUE(resumed.outcome) << resumed.outcome.error().text();
+    EXPECT_TRUE(resumed.ran_early);
+    program_->lives_again();
+    EXPECT_EQ(program_->end(), 7);
+    EXPECT_FALSE(has("lie"));
+  }
+}
+
+// As `ps` reads a command line out of the memory of a process.
+TEST_F(MissingMemory, ThatSomebodyReadsBeforeItIsFollowedIsNotTakenForZeros) {
+  SKIP_UNLESS_LAZY;
+  ASSERT_NO_FATAL_FAILURE(begin("looks"));
+  make("end");
+  std::size_t read_pages = 0;
+  const auto read_some = [&] {
+    const os::Fd memory(
+        ::open(("/proc/" + std::to_string(captured_.image.number) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+    for (const PageRun& map : lazy_maps(captured_.image))
+      for (std::uint64_t at = map.begin; at < map.end(); at += 100 * kPageBytes) {
+        char byte = 1;
+        if (::pread(memory.get(), &byte, 1, static_cast<off_t>(at)) == 1 && byte == 0) ++read_pages;
+      }
+  };
+  const auto resumed = resume_lazily(captured_, {.when_made = read_some});
+  ASSERT_TRUE(resumed.outcome) << resumed.outcome.error().text();
+  EXPECT_GE(read_pages, 20U) << "pages of zeros were there";
+  EXPECT_TRUE(resumed.ran_early) << "the others came later";
+  program_->lives_again();
+  EXPECT_EQ(program_->end(), 7);
+  EXPECT_FALSE(has("lie"));
 }
 
 TEST_F(MissingMemory, ThatNeverComesEndsTheProcessBeforeItIsUsed) {

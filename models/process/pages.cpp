@@ -21,21 +21,30 @@ constexpr std::uint64_t kEntryPresent = 1ULL << 63, kEntrySwapped = 1ULL << 62, 
 
 std::string pagemap_of(pid_t process) { return "/proc/" + std::to_string(process) + "/pagemap"; }
 
-// 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others; what is zero is
-// found later (zero_pages.hpp).
-base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
-  std::vector<PageRun> runs;
+/// Calls use(address, entry) for each page, in their order: 8 bytes a page.
+template <class Use>
+base::Status each_entry(const os::File& pagemap, std::uint64_t begin, std::uint64_t end, Use use) {
   std::vector<std::uint64_t> entries(8192);
-  for (std::uint64_t at = map.begin; at < map.end;) {
-    const std::uint64_t count = std::min<std::uint64_t>(entries.size(), (map.end - at) / kPageBytes);
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t count = std::min<std::uint64_t>(entries.size(), (end - at) / kPageBytes);
     const auto part = std::span(entries).first(count);
     PERDURE_CHECK(pagemap.read(at / kPageBytes * sizeof(std::uint64_t), std::as_writable_bytes(part)));
     for (const std::uint64_t entry : part) {
-      if ((entry & (kEntryPresent | kEntrySwapped)) != 0 && (entry & kEntryFile) == 0)
-        append_pages(runs, at, at + kPageBytes);
+      use(at, entry);
       at += kPageBytes;
     }
   }
+  return {};
+}
+
+// Whoever may not see page numbers cannot tell the kernel's page of zeros from others; what is zero is found later
+// (zero_pages.hpp).
+base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
+  std::vector<PageRun> runs;
+  PERDURE_CHECK(each_entry(pagemap, map.begin, map.end, [&](std::uint64_t at, std::uint64_t entry) {
+    if ((entry & (kEntryPresent | kEntrySwapped)) != 0 && (entry & kEntryFile) == 0)
+      append_pages(runs, at, at + kPageBytes);
+  }));
   return runs;
 }
 
@@ -84,6 +93,21 @@ base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap&
   if (auto runs = scan_pages(pagemap.fd(), map.begin, map.end, {.has_none = kNotItsOwn}, guards))
     return std::move(*runs);
   return read_entries(pagemap, map);
+}
+
+base::Result<std::vector<PageRun>> pages_there(pid_t process, const std::vector<PageRun>& runs) {
+  PERDURE_TRY(const auto pagemap, os::File::open(pagemap_of(process), os::Open::read));
+  std::vector<PageRun> there;
+  for (const PageRun& run : runs) {
+    if (const auto found = scan_pages(pagemap.fd(), run.begin, run.end(), {})) {
+      for (const PageRun& one : *found) append_pages(there, one.begin, one.end());
+      continue;
+    }
+    PERDURE_CHECK(each_entry(pagemap, run.begin, run.end(), [&](std::uint64_t at, std::uint64_t entry) {
+      if ((entry & (kEntryPresent | kEntrySwapped)) != 0) append_pages(there, at, at + kPageBytes);
+    }));
+  }
+  return there;
 }
 
 // What this process has not touched may be there all the same, and to read it in its memory would make it touch it.

@@ -13,6 +13,8 @@ namespace perdure::process {
 /// Pages of memory of the process's own in `map`, ascending: those that it wrote, swapped out or not. Not those that
 /// were never touched, or only read, and none of a file. Guards are added to `guards`. The process stands still.
 base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map, std::vector<PageRun>& guards);
+/// Those of `runs` that the process has, ascending, whatever they hold: pages of zeros, too.
+base::Result<std::vector<PageRun>> pages_there(pid_t process, const std::vector<PageRun>& runs);
 /// Of shared memory that is no file's: what some process wrote, whether this one has it mapped now or not.
 base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& map);
 

@@ -1,10 +1,21 @@
 #pragma once
 // Files of /proc, which may go while they are read.
+#include <filesystem>
 #include <string>
+
+#include "process/fields_of_text.hpp"
 
 namespace perdure::process {
 
 /// All of the file; empty where it is not there (any more), or cannot be read.
 std::string proc_text(const std::string& path);
+
+/// Calls use(number) for each entry of a directory of /proc that is a number: processes, descriptors.
+template <class Use>
+void each_number_in(const std::string& directory, Use use) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
+    if (int number = 0; number_of(at->path().filename().native(), number)) use(number);
+}
 
 }  // namespace perdure::process

@@ -30,6 +30,10 @@ ResumeReport report_of(const AnyTarget& target, std::int64_t version, const clie
   return report;
 }
 
+std::optional<std::string_view> branch_of(const ResumeChoices& choices) {
+  return choices.branch.empty() ? std::nullopt : std::optional<std::string_view>(choices.branch);
+}
+
 base::Error ended_before_use(base::Error why) {
   why.cause += "; it ran already, and was killed before it saw anything that did not come";
   return why;
@@ -49,8 +53,9 @@ base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& se
   return ProcessStore(std::move(guard), std::move(session), std::move(config));
 }
 
-base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
-  const auto latest = session_->latest(name);
+base::Result<std::int64_t> ProcessStore::next_version(const std::string& name, bool new_program) {
+  using Adopt = client::Session::Adopt;
+  const auto latest = session_->latest(name, new_program ? Adopt::no : Adopt::yes);
   if (latest) return static_cast<std::int64_t>(*latest) + 1;
   const auto code = latest.error().code;
   if (code == PERDURE_NOT_FOUND || code == PERDURE_INCOMPLETE) return std::int64_t{1};
@@ -62,7 +67,7 @@ base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   const std::uint64_t begun = os::monotonic_ns();
   if (!guard_) return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes only");
-  PERDURE_TRY(std::int64_t version, next_version(name));
+  PERDURE_TRY(std::int64_t version, next_version(name, choices.new_program));
   std::unique_ptr<EarlierImage> earlier;
   if (choices.increments > 0) {
     PERDURE_TRY(earlier, EarlierImage::open(config_, name, choices.increments));
@@ -121,7 +126,7 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
       of_run->seconds = seconds_since(begun);
       if (choices.runs) choices.runs(*of_run);
     });
-  const base::Status restored = session_->restore(name, version, target);
+  const base::Status restored = session_->restore(name, version, target, branch_of(choices));
   if (!restored && target.runs() && !target.has_ended()) return base::fail(ended_before_use(restored.error()));
   if (!restored && !target.has_ended()) return base::fail(restored.error());
   PERDURE_CHECK(target.finish());

@@ -24,6 +24,9 @@ struct CaptureChoices {
   /// whatever becomes of that version. So many earlier ones at most, 16 at the very most; then all is stored again. 0:
   /// each image has all of its pages itself.
   unsigned increments = 0;
+  /// It was begun anew: earlier images of the name are another run's, and stay as a branch of their own. Else they
+  /// count as its own past.
+  bool new_program = false;
 };
 
 /// What a capture did. Times in s.
@@ -68,6 +71,7 @@ struct ResumeChoices {
   /// does; resume() returns when all are there. When that fails it is killed before it sees a page that is not.
   bool lazy = false;
   std::function<void(const ResumeReport&)> runs = {};
+  std::string branch = {};  ///< "3f9a12": the version is one of this branch; empty: of the current one
 };
 
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
@@ -95,7 +99,7 @@ class ProcessStore {
  private:
   ProcessStore(std::optional<Guard> guard, std::unique_ptr<client::Session> session, config::Config config)
       : guard_(std::move(guard)), session_(std::move(session)), config_(std::move(config)) {}
-  base::Result<std::int64_t> next_version(const std::string& name);
+  base::Result<std::int64_t> next_version(const std::string& name, bool new_program);
   std::optional<Guard> guard_;
   std::unique_ptr<client::Session> session_;
   config::Config config_;

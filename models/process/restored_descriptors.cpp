@@ -87,6 +87,8 @@ base::Result<RestoredDescriptors> RestoredDescriptors::make_together(const OpenF
   PERDURE_CHECK(maker.seal());
   restored.descriptors_ = files.descriptors;
   restored.notes_ = maker.take_notes();
+  restored.grown_ = maker.take_grown();
+  PERDURE_CHECK(restored.grown_.check_writers());
   return restored;
 }
 
@@ -113,6 +115,7 @@ RestoredDescriptors::RestoredDescriptors(RestoredDescriptors&& other) noexcept
       files_(std::move(other.files_)),
       fds_(std::move(other.fds_)),
       notes_(std::move(other.notes_)),
+      grown_(std::move(other.grown_)),
       choices_(std::move(other.choices_)),
       limit_(std::exchange(other.limit_, std::nullopt)),
       kept_(std::move(other.kept_)),

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "os/file.hpp"
 #include "process/descriptors.hpp"
+#include "process/grown_files.hpp"
 #include "process/operations.hpp"
 
 namespace perdure::process {
@@ -19,7 +20,7 @@ namespace perdure::process {
 struct RestoreChoices {
   std::set<int> left_out = {};              ///< files with one of these become /dev/null
   std::array<int, 3> standard = {0, 1, 2};  ///< of this process, in the place of terminals and inherited ones
-  bool cut_back = false;                    ///< files open for writing that have grown get the size they had
+  bool cut_back = false;                    ///< grown() is to have files open for writing that have grown
   std::optional<pid_t> process = {};        ///< its number where it is not the one it had: for F_SETOWN
   pid_t captured = 0;                       ///< the number it had
 };
@@ -29,7 +30,8 @@ class RestoredDescriptors {
   /// Opens files by the rights of this process, makes pipes and the like with what they held, and takes locks of open
   /// files. Raises the limit of descriptors where there are too few. A file that changed is noted, never cut or made;
   /// PERDURE_NOT_FOUND with its path: it is not there any more; PERDURE_MISMATCH: its name has something else by
-  /// now; PERDURE_BUSY: another process has a lock; PERDURE_CORRUPT: what files.wrong() says. Then nothing is left.
+  /// now; PERDURE_BUSY: another process has a lock, or writes a file that is to be cut back; PERDURE_CORRUPT: what
+  /// files.wrong() says. Then nothing is left.
   static base::Result<RestoredDescriptors> make(const OpenFiles& files, const RestoreChoices& choices = {});
   /// Of several processes: `files` are those of all, and no process has all of them. Those of one are a part of it.
   static base::Result<RestoredDescriptors> make_together(const OpenFiles& files, const RestoreChoices& choices);
@@ -55,6 +57,8 @@ class RestoredDescriptors {
   void add_to(Operations& operations) const;
   /// For people: files that changed, what was given in the place of what.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// What is to be cut back when nothing can fail any more but the last step. Nothing has been changed.
+  GrownFiles take_grown() { return std::move(grown_); }
 
  private:
   RestoredDescriptors() = default;
@@ -74,6 +78,7 @@ class RestoredDescriptors {
   std::vector<OpenFile> files_;  // without messages
   std::vector<os::Fd> fds_;      // of the files, by numbers above all that are used
   std::vector<std::string> notes_;
+  GrownFiles grown_;
   RestoreChoices choices_;
   std::optional<rlimit> limit_;  // that there was before it was raised
   std::vector<int> kept_;

@@ -71,7 +71,8 @@ OpenFiles comparable(OpenFiles files) {
     file.owner.id = file.owner.id == 0 ? 0 : 1;
     file.flags &= ~static_cast<std::uint32_t>(O_TMPFILE & ~O_DIRECTORY);
     if (std::holds_alternative<UnlinkedFile>(file.what)) file.flags &= ~static_cast<std::uint32_t>(O_DIRECTORY);
-    if (auto* timer = std::get_if<TimerFile>(&file.what)) timer->remaining_ns = timer->remaining_ns != 0 ? 1 : 0;
+    if (auto* timer = std::get_if<TimerFile>(&file.what))
+      timer->remaining_ns = timer->remaining_ns != 0 || timer->waits_to_be_read() ? 1 : 0;
     if (auto* unlinked = std::get_if<UnlinkedFile>(&file.what)) unlinked->path.clear();
   }
   return files;
@@ -263,6 +264,27 @@ TEST(RestoredDescriptors, OfCountersTimersAndSignals) {
         PERDURE_EXPECT(signal.ssi_signo == SIGUSR1);
         return "";
       });
+}
+
+// The kernel does not count on before somebody has read that it expired.
+TEST(RestoredDescriptors, OfTimersThatHaveExpiredGoOn) {
+  for (const int flags : {0, static_cast<int>(TFD_TIMER_ABSTIME)})
+    expect_same(
+        [&]() -> std::string {
+          const itimerspec each_hour{{3600, 0}, {0, 1}};
+          pollfd expired{3, POLLIN, 0};
+          PERDURE_EXPECT(::timerfd_create(CLOCK_MONOTONIC, 0) == 3 &&
+                         ::timerfd_settime(3, flags, &each_hour, nullptr) == 0 && ::poll(&expired, 1, -1) == 1);
+          return "";
+        },
+        []() -> std::string {
+          std::uint64_t count = 0;
+          itimerspec left{};
+          PERDURE_EXPECT(::read(3, &count, sizeof count) == sizeof count && count > 0);
+          PERDURE_EXPECT(::timerfd_gettime(3, &left) == 0 && left.it_interval.tv_sec == 3600);
+          PERDURE_EXPECT(left.it_value.tv_sec > 0 || left.it_value.tv_nsec > 0);
+          return "";
+        });
 }
 
 TEST(RestoredDescriptors, OfFilesWithoutNamesHaveTheirContent) {
@@ -477,12 +499,19 @@ TEST(RestoredDescriptors, OfFilesThatChangedAreNoted) {
   hashed.hash_files = true;
   const auto read = read_held(child.process()), with_hash = read_held(child.process(), hashed);
   child.end();
-  const auto notes = [](const ReadDescriptors& of, bool cut_back = false) {
+  const auto notes = [&](const ReadDescriptors& of, bool cut_back = false) {
     RestoreChoices choices;
     choices.cut_back = cut_back;
+    const auto bytes = std::filesystem::file_size(path);
     auto restored = RestoredDescriptors::make(of.files, choices);
     EXPECT_TRUE(restored) << restored.error().text();
-    return restored ? restored->notes() : std::vector<std::string>();
+    if (!restored) return std::vector<std::string>();
+    auto all = restored->notes();
+    EXPECT_EQ(std::filesystem::file_size(path), bytes) << "nothing is cut before the last step";
+    const auto cut = restored->take_grown().cut_back(1);
+    EXPECT_TRUE(cut) << cut.error().text();
+    if (cut) all.insert(all.end(), cut->begin(), cut->end());
+    return all;
   };
   EXPECT_THAT(notes(read), IsEmpty());
   EXPECT_THAT(notes(with_hash), IsEmpty());

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 
+#include "os/system.hpp"
 #include "process/fd_info.hpp"
 #include "process/fields_of_text.hpp"
 #include "process/file_details.hpp"
@@ -20,6 +21,8 @@
 
 namespace perdure::process {
 namespace {
+
+constexpr std::uint64_t kUntilItIsCounted = 200'000;  // ns
 
 std::string process_named(pid_t process) { return "process " + std::to_string(process); }
 
@@ -77,12 +80,23 @@ class FileOrder {
   std::vector<std::uint32_t> ordered_;
 };
 
+/// A timer whose time is over looks like one that is disarmed, until the kernel has counted that it expired.
+bool may_be_about_to_expire(const std::optional<FdInfo>& info) {
+  return info && info->timer && info->timer->remaining_ns == 0 && info->timer->ticks == 0;
+}
+
 /// Adds the descriptor, and its file where none before has it. What is gone meanwhile is left out.
 base::Status add(SeenFiles& seen, FileOrder& order, int number) {
-  const std::string text = proc_text("/proc/" + std::to_string(seen.process) + "/fdinfo/" + std::to_string(number));
+  const std::string path = "/proc/" + std::to_string(seen.process) + "/fdinfo/" + std::to_string(number);
+  std::string text = proc_text(path);
   const std::string link = link_of(seen.process, number);
   if (text.empty() || link.empty()) return {};
-  const auto info = parse_fd_info(text);
+  auto info = parse_fd_info(text);
+  if (may_be_about_to_expire(info)) {
+    os::sleep_ns(kUntilItIsCounted);
+    text = proc_text(path);
+    info = parse_fd_info(text);
+  }
   const std::string object = process_named(seen.process) + " descriptor " + std::to_string(number);
   if (!info) return base::fail(PERDURE_UNSUPPORTED, object, "what the kernel says of it is not understood: " + text);
   const auto place = order.find(number);

@@ -45,6 +45,7 @@ void TreeTarget::drop() {
   image_.reset();
   record_.clear();
   notes_.clear();
+  grown_ = {};
   written_ = 0;
 }
 
@@ -115,7 +116,8 @@ base::Status TreeTarget::prepare(std::vector<Operations>& operations) {
 
 base::Status TreeTarget::make_descriptors(std::vector<Operations>& operations) {
   PERDURE_TRY(const TreeFiles files, files_of_tree(*image_));
-  PERDURE_TRY(const auto all, RestoredDescriptors::make_together(files.files, files_));
+  PERDURE_TRY(auto all, RestoredDescriptors::make_together(files.files, files_));
+  grown_ = all.take_grown();
   notes_.insert(notes_.end(), all.notes().begin(), all.notes().end());
   objects_.resize(image_->processes.size());
   PERDURE_CHECK(make_objects(files, all));
@@ -202,6 +204,8 @@ base::Status TreeTarget::finish() {
     note_of(i, process.notes());
     if (writers_[i].refused()) note_of(i, {"some pages may not be on their nodes: the system refuses them to us"});
   }
+  PERDURE_TRY(const auto notes, grown_.cut_back(version_));
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
   os::crash_point(os::CrashPoint::resume_finished);
   return {};
 }

@@ -22,10 +22,11 @@ class TreeTarget : public capture::Target {
   /// Of what came so far nothing is left.
   void drop();
   /// As ImageTarget.
+  void comes_from(const segment::VersionId& id) override { version_ = static_cast<std::int64_t>(id.version); }
   bool is_read_ahead() const override { return processes_.has_value(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
-  /// Of what write() got all of: the processes are whole, and stand still.
+  /// As ImageTarget: the processes are whole then, and stand still.
   base::Status finish();
   base::Status release();
   const TreeImage& image() const { return *image_; }
@@ -47,6 +48,8 @@ class TreeTarget : public capture::Target {
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;
   std::uint64_t written_ = 0;  // of all
+  std::int64_t version_ = 0;   // that comes
+  GrownFiles grown_;
   std::unique_ptr<TreeImage> image_;
   std::vector<std::uint64_t> ends_;                // of each process's pages among all bytes behind the record
   std::vector<PageWriter> writers_;                // of each process

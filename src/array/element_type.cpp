@@ -18,13 +18,14 @@ struct Letter {
   std::vector<std::uint64_t> sizes;  // none: any
 };
 
+// Never destroyed: the end of the process still closes handles.
 const std::vector<Letter>& letters() {
-  static const std::vector<Letter> all = {{'i', ScalarKind::integer, {1, 2, 4, 8}},
-                                          {'u', ScalarKind::natural, {1, 2, 4, 8}},
-                                          {'f', ScalarKind::real, {4, 8}},
-                                          {'c', ScalarKind::complex, {8, 16}},
-                                          {'b', ScalarKind::truth, {1}},
-                                          {'v', ScalarKind::bytes, {}}};
+  static const auto& all = *new std::vector<Letter>{{'i', ScalarKind::integer, {1, 2, 4, 8}},
+                                                    {'u', ScalarKind::natural, {1, 2, 4, 8}},
+                                                    {'f', ScalarKind::real, {4, 8}},
+                                                    {'c', ScalarKind::complex, {8, 16}},
+                                                    {'b', ScalarKind::truth, {1}},
+                                                    {'v', ScalarKind::bytes, {}}};
   return all;
 }
 

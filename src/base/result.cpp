@@ -17,7 +17,8 @@ struct ErrnoRule {
   const char* remedy;
 };
 
-constexpr const char* kFreeSpace = "free space on this file system or set the path elsewhere";
+constexpr const char* kFreeSpace =
+    "free space on this file system, or files where it has no more of them (df -i), or set the path elsewhere";
 constexpr const char* kFreeMemory = "free memory or raise the memory limit of this job";
 constexpr const char* kMoreThreads =
     "raise ulimit -u, or ulimit -v where that is limited, or the limit of processes of this job's control group "

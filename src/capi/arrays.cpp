@@ -143,6 +143,19 @@ base::Result<capture::Region> list_region(int id, const perdure_array* array, vo
   return region_with(id, std::move(declared), mine);
 }
 
+base::Result<segment::Elements> elements_said(int id, const char* type, int dimensions, const std::uint64_t* extents) {
+  segment::Elements said;
+  if (type != nullptr) {
+    PERDURE_TRY(said.type, array::ElementType::parse(type, "region " + std::to_string(id)));
+  }
+  if (extents == nullptr) return said;
+  if (dimensions < 0 || static_cast<std::size_t>(dimensions) > segment::kMostExtents)
+    return base::fail(refused(id, "it has " + std::to_string(dimensions) + " dimensions",
+                              "a region has 0 to " + std::to_string(segment::kMostExtents)));
+  said.extents.emplace(extents, extents + dimensions);
+  return said;
+}
+
 base::Result<capture::Region> replicated_region(int id, const perdure_array* array, void* address, bool stores) {
   PERDURE_TRY(auto declared, declared_array(id, array, segment::ArrayKind::replicated));
   declared.ghosts = {};

@@ -23,6 +23,8 @@ base::Result<capture::Region> block_cyclic_region(int id, const perdure_array* a
                                                   const std::uint64_t* lengths, void* address, std::uint64_t rank,
                                                   std::uint64_t ranks);
 base::Result<capture::Region> list_region(int id, const perdure_array* array, void* address, std::uint64_t rows);
+/// What perdure_describe_elements() says; null: it is not known.
+base::Result<segment::Elements> elements_said(int id, const char* type, int dimensions, const std::uint64_t* extents);
 base::Result<capture::Region> replicated_region(int id, const perdure_array* array, void* address, bool stores);
 
 }  // namespace perdure::capi

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace perdure::capi {
 
@@ -32,6 +33,12 @@ class HandleTable {
     std::lock_guard guard(mutex_);
     auto node = held_.extract(reinterpret_cast<std::uintptr_t>(handle));
     return node.empty() ? nullptr : std::move(node.mapped());
+  }
+  std::vector<std::shared_ptr<Held>> newest_first() {
+    std::lock_guard guard(mutex_);
+    std::vector<std::shared_ptr<Held>> all;
+    for (auto it = held_.rbegin(); it != held_.rend(); ++it) all.push_back(it->second);
+    return all;
   }
 
  private:

@@ -15,4 +15,6 @@ std::shared_ptr<Handle> find_handle(perdure_t* handle) { return Sessions::instan
 
 std::shared_ptr<Handle> take_handle(perdure_t* handle) { return Sessions::instance().take(handle); }
 
+std::vector<std::shared_ptr<Handle>> all_handles() { return Sessions::instance().newest_first(); }
+
 }  // namespace perdure::capi

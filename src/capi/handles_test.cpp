@@ -18,7 +18,7 @@ namespace perdure::capi {
 namespace {
 
 TEST(Handles, AreFoundUntilTheyAreTaken) {
-  auto handle = std::make_shared<Handle>();
+  auto handle = std::make_shared<Handle>(os::process_id(), Group::own);
   perdure_t* key = add_handle(handle);
   EXPECT_NE(key, nullptr);
   EXPECT_EQ(find_handle(key), handle);
@@ -30,7 +30,7 @@ TEST(Handles, AreFoundUntilTheyAreTaken) {
 TEST(Handles, ANumberIsNeverUsedTwice) {
   std::set<perdure_t*> keys;
   for (int i = 0; i < 100; ++i) {
-    perdure_t* key = add_handle(std::make_shared<Handle>());
+    perdure_t* key = add_handle(std::make_shared<Handle>(os::process_id(), Group::own));
     EXPECT_TRUE(keys.insert(key).second);
     take_handle(key);
   }
@@ -41,7 +41,7 @@ TEST(Handles, SurviveThreadsThatAddFindAndTakeAtOnce) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
       for (int i = 0; i < 500; ++i) {
-        auto handle = std::make_shared<Handle>();
+        auto handle = std::make_shared<Handle>(os::process_id(), Group::own);
         perdure_t* key = add_handle(handle);
         EXPECT_EQ(find_handle(key), handle);
         EXPECT_EQ(take_handle(key), handle);
@@ -79,6 +79,9 @@ TEST(CApi, AHandleThatNeverWasIsClosedForEveryCall) {
   EXPECT_EQ(perdure_retire(stale, "a", 1), PERDURE_CLOSED);
   int any = 0;
   EXPECT_EQ(perdure_any(stale, 1, &any), PERDURE_CLOSED);
+  unsigned reasons = 0;
+  EXPECT_EQ(perdure_due(stale, &reasons), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_close_early(stale, "a test"), PERDURE_CLOSED);
   EXPECT_EQ(perdure_close(&stale), PERDURE_CLOSED);
 }
 

@@ -86,13 +86,29 @@ Status list_versions(const char* store_path, const char* name, perdure_version_v
   return base::fail(PERDURE_NOT_FOUND, name, "no version of it is left in " + store->properties().location);
 }
 
+struct BranchOfName {
+  std::string name;
+  std::optional<plan::Branch> branch;
+};
+
+/// NAME or NAME@BRANCH.
+base::Result<BranchOfName> branch_of_name(const std::string& text) {
+  const auto at = text.find('@');
+  if (at == std::string::npos) return BranchOfName{text, std::nullopt};
+  const auto branch = plan::parse_branch(std::string_view(text).substr(at + 1));
+  if (branch) return BranchOfName{text.substr(0, at), branch};
+  return base::fail(PERDURE_INVALID_ARGUMENT, text.substr(0, 200), "what follows '@' is not a branch",
+                    "write NAME@BRANCH, e.g. nbody@3f9a12");
+}
+
 Status open_content(ReaderHandle& handle, const char* store_path, const char* name, int64_t version) {
   if (name == nullptr) return refuse("name", "it is null");
   if (version < 0 && version != PERDURE_LATEST) return refuse("version", "it is negative, and not PERDURE_LATEST");
   const auto wanted = version < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(version));
   PERDURE_TRY(handle.store, open_store(store_path));
   PERDURE_CHECK(handle.store->names());  // says so when there is no store
-  PERDURE_TRY(handle.listing, reader::find_version(*handle.store, name, wanted));
+  PERDURE_TRY(const BranchOfName of, branch_of_name(name));
+  PERDURE_TRY(handle.listing, reader::find_version(*handle.store, of.name, wanted, of.branch));
   PERDURE_TRY(handle.content, StoredContent::open(*handle.store, handle.listing));
   for (const auto& region : handle.content->regions()) handle.types.push_back(region.type.text());
   return {};

@@ -109,6 +109,31 @@ TEST_F(ReaderInC, ListsTheRegionsOfAllRanks) {
   EXPECT_EQ(perdure_reader_find(reader_, "9", nullptr), PERDURE_INVALID_ARGUMENT);
 }
 
+// An older version of another branch, and a name that says no branch.
+TEST_F(ReaderInC, TakesAVersionOfABranch) {
+  std::vector<reader::WrittenRank> ranks(1);
+  ranks[0].add(segment::RegionEntry{2, 4, 1}, std::vector<std::byte>(4));
+  ranks[0].cut(24);
+  written_.write({"heat", 8, {3, plan::nonce_on(0x3f9a12, 5)}}, ranks, 1);
+  char message[512];
+  std::int64_t version = 0;
+  std::uint64_t of_ranks = 0;
+  const auto opened = [&](const char* name, std::int64_t wanted) {
+    (void)perdure_close_reader(&reader_);
+    return perdure_open_reader(written_.path().c_str(), name, wanted, &reader_, message, sizeof message);
+  };
+  ASSERT_EQ(opened("heat", PERDURE_LATEST), PERDURE_OK) << message;
+  (void)perdure_reader_version(reader_, &version, &of_ranks);
+  EXPECT_EQ(version, 3) << "what was begun last, not the highest number";
+  EXPECT_EQ(opened("heat", 8), PERDURE_NOT_FOUND);
+  EXPECT_THAT(message, HasSubstr("heat@3f9a12:8"));
+  ASSERT_EQ(opened("heat@3f9a12", PERDURE_LATEST), PERDURE_OK) << message;
+  (void)perdure_reader_version(reader_, &version, &of_ranks);
+  EXPECT_EQ(version, 8);
+  EXPECT_EQ(opened("heat@3f9a1", 8), PERDURE_INVALID_ARGUMENT);
+  open();
+}
+
 TEST_F(ReaderInC, ReadsBoxesAndRefusesThoseThatDoNotFit) {
   double values[24];
   const auto read = [&](std::array<std::uint64_t, 2> begin, std::array<std::uint64_t, 2> end, std::size_t bytes) {

@@ -6,11 +6,23 @@
 #include <new>
 #include <thread>
 
+#include "capi_mpi/open_handles.hpp"
 #include "perdure/perdure_mpi.h"
 
 namespace {
 
+using perdure::capi_mpi::Group;
+
 constexpr size_t kMaxCount = size_t{1} << 30;  // MPI counts are ints
+
+MPI_Comm of(void* context) { return static_cast<Group*>(context)->comm; }
+
+// A call of MPI would end the program.
+bool finalised() {
+  int done = 0;
+  MPI_Finalized(&done);
+  return done != 0;
+}
 
 // An MPI call spins until all ranks are there. Here one may wait long for the others, which capture or recover: then
 // the processor is better left to them and to the engines. So it spins for a millisecond, and looks in now and then
@@ -32,39 +44,40 @@ int wait(int begun, MPI_Request& request) {
 }
 
 int barrier(void* context) {
+  if (finalised()) return MPI_ERR_COMM;
   MPI_Request request = MPI_REQUEST_NULL;
-  return wait(MPI_Ibarrier(*static_cast<MPI_Comm*>(context), &request), request);
+  return wait(MPI_Ibarrier(of(context), &request), request);
 }
 
 int allreduce(void* context, uint64_t* values, size_t count, int operation) {
   const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM};
   if (operation < 0 || operation > 2 || count > kMaxCount) return MPI_ERR_ARG;
+  if (finalised()) return MPI_ERR_COMM;
   MPI_Request request = MPI_REQUEST_NULL;
   return wait(MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operations[operation],
-                             *static_cast<MPI_Comm*>(context), &request),
+                             of(context), &request),
               request);
 }
 
 int allgather(void* context, const void* mine, size_t bytes, void* all) {
   if (bytes > kMaxCount) return MPI_ERR_COUNT;
+  if (finalised()) return MPI_ERR_COMM;
   const int count = static_cast<int>(bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  return wait(MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, *static_cast<MPI_Comm*>(context), &request),
-              request);
+  return wait(MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, of(context), &request), request);
 }
 
 int broadcast(void* context, void* data, size_t bytes, int root) {
   if (bytes > kMaxCount) return MPI_ERR_COUNT;
+  if (finalised()) return MPI_ERR_COMM;
   MPI_Request request = MPI_REQUEST_NULL;
-  return wait(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, *static_cast<MPI_Comm*>(context), &request),
-              request);
+  return wait(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, of(context), &request), request);
 }
 
 void release(void* context) {
-  std::unique_ptr<MPI_Comm> comm(static_cast<MPI_Comm*>(context));
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized == 0) MPI_Comm_free(comm.get());
+  const std::unique_ptr<Group> group(static_cast<Group*>(context));
+  perdure::capi_mpi::forget(*group);
+  if (!finalised()) MPI_Comm_free(&group->comm);
 }
 
 /// A duplicate whose errors are returned. The caller's own error handler, which may abort, is put aside meanwhile.
@@ -91,10 +104,9 @@ perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perd
                                 size_t message_bytes) {
   if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
   *out = nullptr;
-  int initialized = 0, finalized = 0;
+  int initialized = 0;
   MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized == 0 || finalized != 0) {
+  if (initialized == 0 || finalised()) {
     say("MPI: it is not initialised, or finalised already; open Perdure between MPI_Init and MPI_Finalize", message,
         message_bytes);
     return PERDURE_INVALID_ARGUMENT;
@@ -103,21 +115,24 @@ perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perd
     say("communicator: it is MPI_COMM_NULL", message, message_bytes);
     return PERDURE_INVALID_ARGUMENT;
   }
-  std::unique_ptr<MPI_Comm> own(new (std::nothrow) MPI_Comm(MPI_COMM_NULL));
-  if (own == nullptr || duplicate(communicator, own.get()) != MPI_SUCCESS) {
+  std::unique_ptr<Group> own(new (std::nothrow) Group);
+  if (own == nullptr || duplicate(communicator, &own->comm) != MPI_SUCCESS) {
     say("communicator: MPI_Comm_dup failed", message, message_bytes);
     return PERDURE_PEER_FAILED;
   }
   perdure_communicator c{};
-  MPI_Comm_rank(*own, &c.rank);
-  MPI_Comm_size(*own, &c.size);
-  c.context = own.release();
+  MPI_Comm_rank(own->comm, &c.rank);
+  MPI_Comm_size(own->comm, &c.size);
+  Group* group = own.release();
+  c.context = group;
   c.barrier = barrier;
   c.allreduce = allreduce;
   c.allgather = allgather;
   c.broadcast = broadcast;
   c.release = release;
-  return perdure_open_communicator(&c, options, out, message, message_bytes);
+  const perdure_status opened = perdure_open_communicator(&c, options, out, message, message_bytes);
+  if (opened == PERDURE_OK) perdure::capi_mpi::close_at_finalize(*group, *out);
+  return opened;
 }
 
 perdure_status perdure_open_mpi_fortran(MPI_Fint communicator, const char* options, perdure_t** out, char* message,

@@ -1,7 +1,9 @@
 #pragma once
 // Ranges of addresses that do not overlap, in the order of their addresses: what a new one overlaps is beside it, so
 // that nobody looks at the others.
+#include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -13,19 +15,33 @@ class AddressOrder {
  public:
   /// The id of a range that [begin, end) overlaps; that of `but` does not count.
   std::optional<std::int32_t> overlapping(const Address& begin, const Address& end, std::int32_t but) const {
+    return overlapping(begin, end, [but](std::int32_t id) { return id != but; });
+  }
+  /// The same, of ranges whose ids `counts`.
+  template <class Counts>
+  requires std::predicate<Counts, std::int32_t> std::optional<std::int32_t> overlapping(const Address& begin,
+                                                                                        const Address& end,
+                                                                                        Counts counts)
+  const {
     auto next = ranges_.lower_bound(begin);
     if (next != ranges_.begin())
-      if (const auto before = std::prev(next); before->second.id != but && begin < before->second.end)
+      if (const auto before = std::prev(next); begin < before->second.end && counts(before->second.id))
         return before->second.id;
-    for (; next != ranges_.end() && next->first < end; ++next)  // at most one of them is not an answer
-      if (next->second.id != but) return next->second.id;
+    for (; next != ranges_.end() && next->first < end; ++next)  // those that do not count are not answers
+      if (counts(next->second.id)) return next->second.id;
     return std::nullopt;
   }
   /// It overlaps none that is there.
   void add(const Address& begin, const Address& end, std::int32_t id) {
     ranges_.insert_or_assign(begin, Range{end, id});
   }
-  void remove(const Address& begin) { ranges_.erase(begin); }
+  /// Nothing happens where another id has a range that begins there.
+  void remove(const Address& begin, std::int32_t id) {
+    const auto found = ranges_.find(begin);
+    if (found != ranges_.end() && found->second.id == id) ranges_.erase(found);
+  }
+  /// Takes over all ranges of `others`, which overlap none that is there. Needs no memory.
+  void merge(AddressOrder& others) noexcept { ranges_.merge(others.ranges_); }
 
  private:
   struct Range {

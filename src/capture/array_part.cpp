@@ -62,6 +62,7 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::make(std::int32_t id, 
   if (owned.size() > array::kMostBoxes)
     return base::fail(wrong(id, array.label, "it has more than " + std::to_string(array::kMostBoxes) + " boxes"));
   std::vector<std::pair<std::byte*, std::byte*>> reached;
+  std::byte* end = nullptr;
   for (const auto& [box, address, strides] : owned) {
     const std::string which = "box " + box.text();
     if (box.dimensions != array.whole.dimensions || !array.whole.contains(box) || box.empty())
@@ -76,8 +77,10 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::make(std::int32_t id, 
       return base::fail(wrong(id, array.label, which + " reaches beyond the address space", "check its strides"));
     part->memory_.push_back({box, *lies, 0});
     reached.emplace_back(address + range->first, address);
+    end = std::max(end, address + range->second);
   }
   if (!reached.empty()) part->address_ = std::min_element(reached.begin(), reached.end())->first;
+  part->reach_bytes_ = static_cast<std::uint64_t>(end - part->address_);
   for (std::size_t i = 0; i < reached.size(); ++i) part->memory_[i].offset = reached[i].second - part->address_;
   if (stores)
     for (const auto& lies : part->memory_) array.boxes.push_back(lies.box);
@@ -150,6 +153,23 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::leave(const std::vecto
   for (const auto& lies : part->captured()) part->array_.boxes.push_back(lies.box);
   PERDURE_CHECK(part->describe(stored_.id));
   return part;
+}
+
+std::shared_ptr<const ArrayPart> ArrayPart::at(std::byte* address) const {
+  auto moved = std::make_shared<ArrayPart>(*this);
+  moved->address_ = address;
+  return moved;
+}
+
+base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::with_rows(std::byte* address, std::uint64_t rows) const {
+  segment::ArrayEntry list = array_;
+  list.boxes.clear();
+  list.whole.end[0] = rows;
+  PERDURE_TRY(list.whole, array::whole(std::span(list.whole.end.data(), list.whole.dimensions), element_bytes(),
+                                       segment::region_text(stored_.id, array_.label)));
+  std::vector<OwnedBox> owned;
+  if (!list.whole.empty()) owned.push_back({list.whole, address});
+  return make(stored_.id, std::move(list), {}, owned, stores_);
 }
 
 segment::RegionEntry ArrayPart::declaration() const {

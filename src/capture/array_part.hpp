@@ -54,6 +54,12 @@ class ArrayPart {
   /// The same part, of which others store some elements; nothing: as it was declared. PERDURE_INVALID_ARGUMENT: what is
   /// left would be too many boxes.
   base::Result<std::shared_ptr<const ArrayPart>> leave(const std::vector<Shared>& elsewhere) const;
+  /// Bytes from address() to behind its last element.
+  std::uint64_t reach_bytes() const { return reach_bytes_; }
+  /// The same part where its owner has moved it: what was at address() is at `address`.
+  std::shared_ptr<const ArrayPart> at(std::byte* address) const;
+  /// The same list, of so many rows at `address`. PERDURE_INVALID_ARGUMENT: they are too many.
+  base::Result<std::shared_ptr<const ArrayPart>> with_rows(std::byte* address, std::uint64_t rows) const;
   /// Bytes at address() without gaps, or 0 where there are several boxes or gaps.
   std::uint64_t dense_bytes() const;
   /// A list's rows on this rank.
@@ -75,6 +81,7 @@ class ArrayPart {
   Ghosts ghosts_;
   std::vector<array::Strided> memory_;
   std::byte* address_ = nullptr;
+  std::uint64_t reach_bytes_ = 0;
   bool stores_ = true;
   std::shared_ptr<const std::vector<array::Strided>> left_;  // where others store some of it
   segment::RegionEntry stored_;

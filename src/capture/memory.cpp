@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
+#include <utility>
 
 namespace perdure::capture {
 namespace {
@@ -54,35 +54,44 @@ base::Status MemorySource::read(ChunkRange range, const std::function<base::Stat
 
 MemoryTarget::MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids)
     : table_(table) {
+  wanted_.all = !ids;
   if (!ids) {
-    for (const auto& [id, region] : table.regions()) wanted_.push_back(id);
+    for (const auto& [id, region] : table.regions()) wanted_.ids.push_back(id);
     return;
   }
-  wanted_ = *ids;
-  std::sort(wanted_.begin(), wanted_.end());
+  wanted_.ids = *ids;
+  std::sort(wanted_.ids.begin(), wanted_.ids.end());
+  wanted_.ids.erase(std::unique(wanted_.ids.begin(), wanted_.ids.end()), wanted_.ids.end());
 }
 
 base::Result<std::vector<ChunkRange>> MemoryTarget::accept(const std::vector<segment::RegionEntry>& stored) {
-  PERDURE_CHECK(check_sizes(table_, stored, wanted_));
+  PERDURE_TRY(auto matching, match_regions(table_, stored, wanted_));
+  if (!matching.differences.empty()) return base::fail(mismatch(matching.differences, ""));
+  absent_ = std::move(matching.absent);
+  direct_ = std::move(matching.to);
   elsewhere_.clear();
-  for (const auto& entry : stored) {
-    if (entry.kind != segment::EntryKind::array || !std::binary_search(wanted_.begin(), wanted_.end(), entry.id))
-      continue;
-    if (!as_wanted(*table_.find(entry.id)->part, entry)) elsewhere_.push_back(entry.id);
-  }
-  std::sort(elsewhere_.begin(), elsewhere_.end());
-  direct_.clear();
-  std::set_difference(wanted_.begin(), wanted_.end(), elsewhere_.begin(), elsewhere_.end(),
-                      std::back_inserter(direct_));
-  memory_ = restored_memory(table_, stored, direct_);
   std::vector<ChunkRange> needed;
   std::uint64_t begin = 0;
-  for (const auto& entry : stored) {
-    const bool wanted = std::binary_search(direct_.begin(), direct_.end(), entry.id);
-    if (wanted && entry.bytes() > 0) needed.push_back({begin, entry.bytes()});
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const auto& entry = stored[i];
+    if (direct_[i] != kNoRegion && entry.kind == segment::EntryKind::array &&
+        !as_wanted(*table_.find(direct_[i])->part, entry))
+      elsewhere_.push_back(std::exchange(direct_[i], kNoRegion));
+    if (direct_[i] != kNoRegion && entry.bytes() > 0) needed.push_back({begin, entry.bytes()});
     begin += entry.bytes();
   }
+  std::sort(elsewhere_.begin(), elsewhere_.end());
+  memory_ = restored_memory(table_, stored, direct_);
   return needed;
+}
+
+void MemoryTarget::take_all_elsewhere() {
+  elsewhere_.clear();
+  absent_.clear();
+  for (const std::int32_t id : wanted_.ids) {
+    const Region* region = table_.find(id);
+    (region != nullptr && !region->part ? absent_ : elsewhere_).push_back(id);
+  }
 }
 
 base::Status MemoryTarget::write(ChunkRange range, base::ConstByteSpan bytes) {

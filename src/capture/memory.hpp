@@ -3,7 +3,7 @@
 // application's memory and the slot.
 #include <optional>
 
-#include "capture/region.hpp"
+#include "capture/matching.hpp"
 #include "capture/target.hpp"
 
 namespace perdure::capture {
@@ -27,25 +27,28 @@ class MemorySource : public Source {
 class MemoryTarget : public Target {
  public:
   MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids);
+  /// PERDURE_MISMATCH (matching.hpp) with all in which what is stored differs from what is wanted; about nothing, as
+  /// only the caller knows which version that is.
   base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   /// None where they would be many and small.
   std::vector<MemorySpan> memory(ChunkRange range) override {
     return memory_.scattered() ? std::vector<MemorySpan>() : memory_.spans(range);
   }
   base::Status write(ChunkRange range, base::ConstByteSpan bytes) override;
-  /// Ascending.
-  const std::vector<std::int32_t>& wanted() const { return wanted_; }
-  /// Those that accept() took, ascending: of this rank's capture.
+  const Wanted& wanted() const { return wanted_; }
+  /// Of what accept() took: by stored entry the region that it fills, or kNoRegion.
   const std::vector<std::int32_t>& direct() const { return direct_; }
   /// Arrays that accept() left out, ascending: they are gathered from what other ranks stored.
   const std::vector<std::int32_t>& elsewhere() const { return elsewhere_; }
-  /// All arrays are: nothing of this rank's is to be accepted.
-  void take_all_elsewhere() { elsewhere_ = wanted_; }
+  /// Wanted ones that accept() found absent, and that may be so; ascending.
+  const std::vector<std::int32_t>& absent() const { return absent_; }
+  /// No capture is this rank's: all arrays are gathered, and memory of one rank is absent.
+  void take_all_elsewhere();
 
  private:
   const RegionTable& table_;
-  std::vector<std::int32_t> wanted_;  // ascending
-  std::vector<std::int32_t> elsewhere_, direct_;
+  Wanted wanted_;
+  std::vector<std::int32_t> elsewhere_, direct_, absent_;
   CapturedMemory memory_;  // of what was accepted
 };
 

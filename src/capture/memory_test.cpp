@@ -89,10 +89,42 @@ TEST_F(Memory, AsATargetRefusesWhatWasNotMemory) {
   const auto refused = target.accept(stored);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_MISMATCH);
-  EXPECT_NE(refused.error().text().find("region 2: it was not stored as memory, but as opaque"), std::string::npos)
+  EXPECT_NE(refused.error().text().find("region 2: it is protected as memory of one rank, and was stored as opaque"),
+            std::string::npos)
       << refused.error().text();
   MemoryTarget first(table_, std::vector<std::int32_t>{1});
   EXPECT_TRUE(first.accept(stored)) << "what is not wanted may be anything";
+}
+
+TEST_F(Memory, AsATargetIsFilledByNameAndSaysWhatIsAbsent) {
+  ASSERT_TRUE(table_.set_label(1, {"x", "", ""}));
+  ASSERT_TRUE(table_.set_label(2, {"y", "", ""}));
+  auto stored = table_.entries();
+  std::swap(stored[0].id, stored[1].id);
+  MemoryTarget swapped(table_, {});
+  EXPECT_TRUE(swapped.accept(stored));
+  EXPECT_EQ(swapped.direct(), (std::vector<std::int32_t>{1, 2, 6})) << "whatever their numbers were";
+  stored.erase(stored.begin());
+  EXPECT_EQ(MemoryTarget(table_, {}).accept(stored).error().code, PERDURE_MISMATCH);
+  ASSERT_TRUE(table_.set_optional(1, true));
+  MemoryTarget target(table_, {});
+  EXPECT_EQ(target.accept(stored).value(), (std::vector<ChunkRange>{{0, 100}}));
+  EXPECT_EQ(target.absent(), std::vector<std::int32_t>{1});
+  table_.note_restored(target.wanted().ids, target.absent());
+  EXPECT_FALSE(table_.find(1)->restored);
+  EXPECT_TRUE(table_.find(2)->restored);
+}
+
+TEST_F(Memory, AsATargetOfWhatOtherRanksWroteHasNothingOfItsOwn) {
+  ASSERT_TRUE(table_.set_optional(1, true));
+  MemoryTarget target(table_, std::vector<std::int32_t>{1, 7});
+  target.take_all_elsewhere();
+  EXPECT_EQ(target.absent(), std::vector<std::int32_t>{1});
+  EXPECT_EQ(target.elsewhere(), std::vector<std::int32_t>{7}) << "which says that it is not protected";
+}
+
+TEST_F(Memory, AsATargetMayBeAskedForTheSameRegionTwice) {
+  EXPECT_TRUE(MemoryTarget(table_, std::vector<std::int32_t>{2, 1, 2}).accept(table_.entries()));
 }
 
 TEST_F(Memory, AttributesDoNotKeepMemoryFromBeingRestored) {

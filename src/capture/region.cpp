@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 
 namespace perdure::capture {
@@ -15,14 +14,61 @@ std::uintptr_t begin_of(const Region& region) { return reinterpret_cast<std::uin
 // What it takes of memory without gaps. Boxes with gaps may lie within each other, as the members of a structure do.
 std::uint64_t occupied(const Region& region) { return region.part ? region.part->dense_bytes() : region.bytes(); }
 
+constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
+
+// Whether there can be such memory.
+base::Status check_memory(const Region& region) {
+  const std::string object = region.text();
+  if (region.id < 0)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "the id is negative", "use ids from 0 upwards");
+  if (region.element_bytes == 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "the element size is 0 bytes");
+  if (region.count > kLimit / region.element_bytes)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object,
+                      "count " + std::to_string(region.count) + " times element size " +
+                          std::to_string(region.element_bytes) + " bytes overflows",
+                      "check that the count is not a negative number");
+  if (region.address == nullptr && region.bytes() > 0)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "the address is null but the count is not 0");
+  if (region.bytes() > std::numeric_limits<std::uintptr_t>::max() - begin_of(region))
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it reaches beyond the end of the address space",
+                      "check the count");
+  return {};
+}
+
+// `others`: bytes of all other regions.
+base::Status check_sum(const Region& region, std::uint64_t others) {
+  if (region.bytes() <= kLimit - others) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, region.text(), "all regions together would have 2^63 bytes or more",
+                    "check the count");
+}
+
+base::Error overlap(const Region& region, const Region& other) {
+  return {PERDURE_INVALID_ARGUMENT, region.text(), "its memory overlaps " + other.text(),
+          "unprotect one of the two first", false};
+}
+
 // Spans shorter than this cost more than a copy of what is beside them.
 constexpr std::uint64_t kScattered = 1024;
 
-std::string kind_text(const segment::RegionEntry& entry) {
-  return std::string("it was not stored as memory, but as ") + segment::kind_name(entry.kind);
+// Of the same region, protected anew: what was said of it stays where it still holds.
+Region with_what_was_said(Region region, const Region& before) {
+  region.optional = before.optional;
+  region.restored = before.restored;
+  if (region.part || before.part) return region;
+  if (!region.label) region.label = before.label;
+  if (region.elements || !before.elements) return region;
+  const auto elements = segment::still_true(*before.elements, region.element_bytes, region.count);
+  region.elements =
+      elements == *before.elements ? before.elements : std::make_shared<const segment::Elements>(elements);
+  return region;
 }
 
 }  // namespace
+
+std::string_view Region::name() const {
+  if (part) return part->array().label.name;
+  return label ? std::string_view(label->name) : std::string_view();
+}
 
 std::string Region::text() const {
   if (part) return segment::region_text(id, part->array().label);
@@ -37,39 +83,62 @@ Region region_of(std::shared_ptr<const ArrayPart> part) {
 }
 
 base::Status RegionTable::protect(const Region& region) {
-  const std::string object = region.text();
-  if (region.id < 0)
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "the id is negative", "use ids from 0 upwards");
-  if (region.element_bytes == 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "the element size is 0 bytes");
-  constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
-  if (region.count > kLimit / region.element_bytes)
-    return base::fail(PERDURE_INVALID_ARGUMENT, object,
-                      "count " + std::to_string(region.count) + " times element size " +
-                          std::to_string(region.element_bytes) + " bytes overflows",
-                      "check that the count is not a negative number");
-  if (region.address == nullptr && region.bytes() > 0)
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "the address is null but the count is not 0");
-  if (region.bytes() > std::numeric_limits<std::uintptr_t>::max() - begin_of(region))
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it reaches beyond the end of the address space",
-                      "check the count");
+  PERDURE_CHECK(check_memory(region));
   const Region* before = find(region.id);
-  if (region.bytes() > kLimit - (bytes_ - (before == nullptr ? 0 : before->bytes())))
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "all regions together would have 2^63 bytes or more",
-                      "check the count");
+  PERDURE_CHECK(check_sum(region, bytes_ - (before == nullptr ? 0 : before->bytes())));
+  if (const auto other = overlapped_by(region)) return base::fail(overlap(region, *find(*other)));
   const std::uint64_t takes = occupied(region);
-  if (takes > 0)
-    if (const auto other = order_.overlapping(begin_of(region), begin_of(region) + takes, region.id))
-      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + find(*other)->text(),
-                        "unprotect one of the two first");
+  Region now = before == nullptr ? region : with_what_was_said(region, *before);
   Region& entry = regions_[region.id];
   if (entry.part || region.part) ++arrays_changed_;
-  const auto label = entry.part || region.part ? nullptr : entry.label;  // of the same memory, protected anew
   forget(std::exchange(entry, {}));  // consistent at every moment: memory may run out
   if (takes > 0) order_.add(begin_of(region), begin_of(region) + takes, region.id);
-  entry = region;
-  if (!entry.label) entry.label = label;
+  entry = std::move(now);
   bytes_ += region.bytes();
   if (region.part) ++parts_;
+  return {};
+}
+
+std::optional<std::int32_t> RegionTable::overlapped_by(const Region& region) const {
+  const std::uint64_t takes = check_memory(region) ? occupied(region) : 0;
+  if (takes == 0) return std::nullopt;
+  return order_.overlapping(begin_of(region), begin_of(region) + takes, region.id);
+}
+
+void RegionTable::leave_memory(std::int32_t id) {
+  const Region* region = find(id);
+  if (region != nullptr && occupied(*region) > 0) order_.remove(begin_of(*region), id);
+}
+
+// All have left their memory before the first is put where it is now: two that have swapped do not overlap.
+base::Status RegionTable::move(std::vector<Region> moved) {
+  std::uint64_t bytes = bytes_;
+  std::vector<std::int32_t> ids;
+  for (const Region& region : moved) {
+    bytes -= find(region.id)->bytes();
+    ids.push_back(region.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  const auto stays = [&](std::int32_t id) { return !std::binary_search(ids.begin(), ids.end(), id); };
+  AddressOrder<std::uintptr_t> there;
+  for (Region& region : moved) {
+    const Region& before = *find(region.id);
+    region = with_what_was_said(std::move(region), before);
+    PERDURE_CHECK(check_memory(region));
+    PERDURE_CHECK(check_sum(region, bytes));
+    bytes += region.bytes();
+    const std::uintptr_t begin = begin_of(region), end = begin + occupied(region);
+    if (begin == end) continue;
+    auto other = order_.overlapping(begin, end, stays);
+    if (!other) other = there.overlapping(begin, end, region.id);
+    if (other) return base::fail(overlap(region, *find(*other)));
+    there.add(begin, end, region.id);
+  }
+  // Nothing fails any more.
+  for (const std::int32_t id : ids) leave_memory(id);
+  for (Region& region : moved) regions_.find(region.id)->second = std::move(region);
+  order_.merge(there);
+  bytes_ = bytes;
   return {};
 }
 
@@ -92,7 +161,7 @@ void RegionTable::place(std::int32_t id, std::shared_ptr<const ArrayPart> placed
 
 // All but its entry by id.
 void RegionTable::forget(const Region& region) {
-  if (occupied(region) > 0) order_.remove(begin_of(region));
+  if (occupied(region) > 0) order_.remove(begin_of(region), region.id);
   bytes_ -= region.bytes();
   if (region.part) --parts_;
 }
@@ -108,20 +177,52 @@ std::vector<segment::RegionEntry> RegionTable::entries() const {
   for (const auto& [id, region] : regions_) {
     list.push_back(region.part ? region.part->stored() : segment::RegionEntry{id, region.element_bytes, region.count});
     if (region.label) segment::set_label(list.back(), *region.label);
+    if (region.elements) segment::set_elements(list.back(), *region.elements);
   }
   return list;
 }
 
-base::Status RegionTable::set_label(std::int32_t id, const segment::Label& label) {
+// Of memory alone: a part of an array says all of this where it is declared.
+base::Result<Region*> RegionTable::memory_of(std::int32_t id, const char* says) {
   const auto found = regions_.find(id);
   const std::string object = perdure::capture::label(id);
   if (found == regions_.end()) return base::fail(PERDURE_NOT_FOUND, object, "it is not protected", "protect it first");
   if (found->second.part)
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it is a part of an array, which has its label",
-                      "say name, unit and description where the array is declared");
-  PERDURE_CHECK(segment::check_label(label, object));
-  found->second.label = label == segment::Label{} ? nullptr : std::make_shared<const segment::Label>(label);
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, std::string("it is a part of an array, which has its ") + says,
+                      "say it where the array is declared");
+  return &found->second;
+}
+
+base::Status RegionTable::set_label(std::int32_t id, const segment::Label& label) {
+  PERDURE_TRY(Region* const region, memory_of(id, "name, unit and description"));
+  PERDURE_CHECK(segment::check_label(label, perdure::capture::label(id)));
+  region->label = label == segment::Label{} ? nullptr : std::make_shared<const segment::Label>(label);
   return {};
+}
+
+base::Status RegionTable::set_elements(std::int32_t id, const segment::Elements& elements) {
+  PERDURE_TRY(Region* const region, memory_of(id, "type and extents"));
+  PERDURE_CHECK(segment::check_elements(elements, region->element_bytes, region->count, region->text()));
+  if (!said_last_ || *said_last_ != elements) said_last_ = std::make_shared<const segment::Elements>(elements);
+  region->elements = elements == segment::Elements{} ? nullptr : said_last_;
+  return {};
+}
+
+base::Status RegionTable::set_optional(std::int32_t id, bool optional) {
+  const auto found = regions_.find(id);
+  if (found == regions_.end())
+    return base::fail(PERDURE_NOT_FOUND, perdure::capture::label(id), "it is not protected", "protect it first");
+  found->second.optional = optional;
+  return {};
+}
+
+void RegionTable::note_restored(const std::vector<std::int32_t>& wanted, const std::vector<std::int32_t>& absent,
+                                const std::vector<std::int32_t>& absent_arrays) {
+  const auto is_in = [](const std::vector<std::int32_t>& ids, std::int32_t id) {
+    return std::binary_search(ids.begin(), ids.end(), id);
+  };
+  for (auto& [id, region] : regions_)
+    region.restored = is_in(wanted, id) && !is_in(absent, id) && !is_in(absent_arrays, id);
 }
 
 void CapturedMemory::add(std::byte* address, std::uint64_t bytes) {
@@ -176,63 +277,18 @@ CapturedMemory captured_memory(const RegionTable& table) {
 }
 
 CapturedMemory restored_memory(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                               const std::vector<std::int32_t>& wanted) {
+                               const std::vector<std::int32_t>& to) {
   CapturedMemory memory;
-  for (const auto& entry : stored) {
-    const bool take = std::binary_search(wanted.begin(), wanted.end(), entry.id);
-    const Region* region = take ? table.find(entry.id) : nullptr;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const Region* region = to[i] == kNoRegion ? nullptr : table.find(to[i]);
     if (region == nullptr)
-      memory.add(nullptr, entry.bytes());
+      memory.add(nullptr, stored[i].bytes());
     else if (!region->part)
       memory.add(region->address, region->bytes());
-    else if (entry.count > 0)
+    else if (stored[i].count > 0)
       add_boxes(memory, *region, region->part->memory());
   }
   return memory;
-}
-
-base::Status check_array(const Region& region, const segment::ArrayEntry& stored) {
-  const auto& wanted = region.part->array();
-  const auto differs = [&](const std::string& what, const std::string& then, const std::string& now) {
-    return base::fail(PERDURE_MISMATCH, region.text(), what + " was stored as " + then + ", and is protected as " + now,
-                      "ask perdure_stored_array() and protect the region as it was stored");
-  };
-  if (stored.type != wanted.type) return differs("its element type", stored.type.text(), wanted.type.text());
-  if (stored.whole != wanted.whole) return differs("the array", stored.whole.text(), wanted.whole.text());
-  return {};
-}
-
-base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                         const std::vector<std::int32_t>& wanted) {
-  std::unordered_map<std::int32_t, const segment::RegionEntry*> by_id;
-  for (const auto& entry : stored) by_id.emplace(entry.id, &entry);
-  for (std::int32_t id : wanted) {
-    const Region* region = table.find(id);
-    if (region == nullptr) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not protected", "protect it first");
-    const auto found = by_id.find(id);
-    if (found == by_id.end())
-      return base::fail(PERDURE_NOT_FOUND, region->text(), "it is not part of the stored checkpoint");
-    const segment::RegionEntry& entry = *found->second;
-    if (region->part && entry.kind == segment::EntryKind::array) {
-      PERDURE_TRY(const auto array, segment::array_of(entry, "stored checkpoint"));
-      PERDURE_CHECK(check_array(*region, array));
-      continue;
-    }
-    if (region->part)
-      return base::fail(
-          PERDURE_MISMATCH, region->text(),
-          std::string("it is protected as a part of an array, and was stored as ") + segment::kind_name(entry.kind),
-          "protect it with perdure_protect()");
-    if (entry.kind != segment::EntryKind::memory)
-      return base::fail(PERDURE_MISMATCH, region->text(), kind_text(entry), "restore it with what stored it");
-    if (entry.element_bytes != region->element_bytes || entry.count != region->count)
-      return base::fail(PERDURE_MISMATCH, region->text(),
-                        "stored as " + std::to_string(entry.count) + " elements of " +
-                            std::to_string(entry.element_bytes) + " bytes, protected as " +
-                            std::to_string(region->count) + " of " + std::to_string(region->element_bytes),
-                        "ask perdure_stored_size() and protect the region with that size before restoring");
-  }
-  return {};
 }
 
 }  // namespace perdure::capture

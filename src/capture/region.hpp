@@ -5,14 +5,18 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
 #include "capture/address_order.hpp"
 #include "capture/array_part.hpp"
+#include "capture/region_changes.hpp"
 #include "capture/target.hpp"
 #include "segment/manifest.hpp"
+#include "segment/memory_entry.hpp"
 
 namespace perdure::capture {
 
@@ -20,10 +24,15 @@ struct Region {
   std::int32_t id = 0;
   std::byte* address = nullptr;
   std::uint64_t element_bytes = 0;
-  std::uint64_t count = 0;                           ///< that are stored
-  std::shared_ptr<const ArrayPart> part = {};        ///< of an array; then all of the above follows from it
-  std::shared_ptr<const segment::Label> label = {};  ///< of memory that is no part of an array, if it has any
+  std::uint64_t count = 0;                                 ///< that are stored
+  std::shared_ptr<const ArrayPart> part = {};              ///< of an array; then all of the above follows from it
+  std::shared_ptr<const segment::Label> label = {};        ///< of memory that is no part of an array, if it has any
+  std::shared_ptr<const segment::Elements> elements = {};  ///< the same
+  bool optional = false;                                   ///< a restore may find that it is not stored
+  bool restored = false;                                   ///< the last restore that succeeded filled it
   std::uint64_t bytes() const { return element_bytes * count; }
+  /// Empty: it has none.
+  std::string_view name() const;
   /// How messages call it.
   std::string text() const;
 };
@@ -38,6 +47,13 @@ class RegionTable {
   /// region.
   base::Status protect(const Region& region);
   base::Status unprotect(std::int32_t id);
+  /// The region whose memory `region` would overlap, if it can be protected at all.
+  std::optional<std::int32_t> overlapped_by(const Region& region) const;
+  /// Others may have the memory of a region until move() says where it is: its owner has left it.
+  void leave_memory(std::int32_t id);
+  /// Regions that are protected, of which each is a part of an array where it was one before, lie elsewhere or have
+  /// another count, all at once. PERDURE_INVALID_ARGUMENT as protect(); then nothing has changed.
+  base::Status move(std::vector<Region> moved);
   const Region* find(std::int32_t id) const;
   const std::map<std::int32_t, Region>& regions() const { return regions_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -46,6 +62,16 @@ class RegionTable {
   /// PERDURE_NOT_FOUND when it is not protected; PERDURE_INVALID_ARGUMENT for what is no label, or a part of an array,
   /// which got its label when it was declared.
   base::Status set_label(std::int32_t id, const segment::Label& label);
+  /// The same of what its elements are. PERDURE_INVALID_ARGUMENT also where they are of another size.
+  base::Status set_elements(std::int32_t id, const segment::Elements& elements);
+  /// Whether a restore may find that it is not stored. PERDURE_NOT_FOUND. Protecting it again changes nothing of that.
+  base::Status set_optional(std::int32_t id, bool optional);
+  /// What a restore did that succeeded: it filled `wanted` but for these, all ascending.
+  void note_restored(const std::vector<std::int32_t>& wanted, const std::vector<std::int32_t>& absent,
+                     const std::vector<std::int32_t>& absent_arrays = {});
+  /// How the program has changed since checkpoints were stored.
+  RegionChanges& changes() { return changes_; }
+  const RegionChanges& changes() const { return changes_; }
   /// Replaces a part by the same one as all ranks agreed on: a list at its place, an array without what others store.
   void place(std::int32_t id, std::shared_ptr<const ArrayPart> placed);
   /// Grows whenever a part of an array comes, goes or is replaced.
@@ -53,11 +79,14 @@ class RegionTable {
 
  private:
   void forget(const Region& region);
+  base::Result<Region*> memory_of(std::int32_t id, const char* says);
 
   std::map<std::int32_t, Region> regions_;
-  AddressOrder<std::uintptr_t> order_;  // of those that have bytes
-  std::uint64_t bytes_ = 0;             // of all
-  std::size_t parts_ = 0;               // of arrays
+  RegionChanges changes_;
+  std::shared_ptr<const segment::Elements> said_last_;  // most regions say the same
+  AddressOrder<std::uintptr_t> order_;                  // of those that have bytes
+  std::uint64_t bytes_ = 0;                             // of all
+  std::size_t parts_ = 0;                               // of arrays
   std::uint64_t arrays_changed_ = 0;
 };
 
@@ -117,16 +146,9 @@ base::Status CapturedMemory::each(ChunkRange range, Take&& take) const {
 /// Of a capture of the protected regions.
 CapturedMemory captured_memory(const RegionTable& table);
 
-/// Where a stored capture goes: to the regions of `table` whose id is in `wanted` (ascending), else nowhere.
+/// Where a stored capture goes: `to` has for each entry the region of `table` that it fills, or kNoRegion
+/// (matching.hpp).
 CapturedMemory restored_memory(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                               const std::vector<std::int32_t>& wanted);
-
-/// Every wanted id must be stored as memory with the protected element size and count, or as the same array:
-/// PERDURE_NOT_FOUND or PERDURE_MISMATCH with both sizes. Which boxes of an array are stored is not looked at.
-base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                         const std::vector<std::int32_t>& wanted);
-
-/// A region that is a part of an array, and the array that is stored: of the same type and extents? PERDURE_MISMATCH.
-base::Status check_array(const Region& region, const segment::ArrayEntry& stored);
+                               const std::vector<std::int32_t>& to);
 
 }  // namespace perdure::capture

@@ -8,6 +8,8 @@
 #include <map>
 #include <random>
 
+#include "capture/matching.hpp"
+
 namespace perdure::capture {
 namespace {
 
@@ -117,6 +119,42 @@ TEST(RandomRegions, AreJudgedAsIfEachWereComparedWithAllOthers) {
   }
 }
 
+TEST_F(Regions, MoveAllAtOnceOrNotAtAll) {
+  ASSERT_TRUE(protect(1, 0, 1, 100));
+  ASSERT_TRUE(protect(2, 100, 1, 100));
+  ASSERT_TRUE(protect(3, 200, 1, 100));
+  ASSERT_TRUE(table_.move({{1, at(100), 1, 100}, {2, at(0), 1, 100}}));
+  EXPECT_EQ(table_.find(1)->address, at(100));
+  EXPECT_EQ(table_.find(2)->address, at(0));
+  const auto overlaps = table_.move({{1, at(0), 1, 100}, {2, at(150), 1, 100}});
+  ASSERT_FALSE(overlaps);
+  EXPECT_EQ(overlaps.error().text().find("region 2: its memory overlaps region 3"), 0U) << overlaps.error().text();
+  EXPECT_FALSE(table_.move({{1, at(1000), 1, 100}, {2, at(1050), 1, 100}})) << "of each other";
+  EXPECT_FALSE(table_.move({{1, nullptr, 1, 100}}));
+  EXPECT_EQ(table_.find(1)->address, at(100)) << "nothing has changed";
+  EXPECT_EQ(table_.overlapped_by({7, at(150), 1, 10}), 1);
+  EXPECT_EQ(table_.bytes(), 300U);
+  ASSERT_TRUE(table_.move({{1, at(100), 1, 0}, {3, at(100), 1, 50}}));
+  EXPECT_EQ(table_.bytes(), 150U);
+  EXPECT_EQ(table_.overlapped_by({7, at(149), 1, 100}), 3);
+  EXPECT_EQ(table_.overlapped_by({7, at(150), 1, 100}), std::nullopt);
+  EXPECT_EQ(table_.overlapped_by({7, nullptr, 1, 100}), std::nullopt) << "that is no memory";
+}
+
+TEST_F(Regions, LeaveTheirMemoryToOthersUntilTheyMove) {
+  ASSERT_TRUE(protect(1, 0, 1, 100));
+  table_.leave_memory(1);
+  table_.leave_memory(2);  // there is none
+  ASSERT_TRUE(protect(2, 0, 1, 50));
+  EXPECT_EQ(table_.bytes(), 150U);
+  EXPECT_FALSE(table_.move({{1, at(0), 1, 100}})) << "it is another's by now";
+  ASSERT_TRUE(table_.move({{1, at(50), 1, 100}}));
+  table_.leave_memory(1);
+  ASSERT_TRUE(protect(3, 50, 1, 100));
+  ASSERT_TRUE(table_.unprotect(1));
+  EXPECT_EQ(table_.overlapped_by({7, at(50), 1, 1}), 3) << "who left it took nothing along";
+}
+
 /// An address that knows how often addresses were compared.
 struct CountedAddress {
   std::uint64_t at = 0;
@@ -136,7 +174,7 @@ TEST(AddressOrder, ComparesWithTheLogarithmOfTheRegionsThere) {
     }
     for (std::uint64_t i = 0; i < regions; ++i)
       EXPECT_NE(order.overlapping({i * 100 + 99}, {i * 100 + 100}, -1), std::nullopt);
-    for (std::uint64_t i = 0; i < regions; ++i) order.remove({i * 100});
+    for (std::uint64_t i = 0; i < regions; ++i) order.remove({i * 100}, static_cast<std::int32_t>(i));
     return CountedAddress::comparisons;
   };
   for (const std::uint64_t stride : {1U, 7919U}) {
@@ -162,7 +200,9 @@ TEST(ManyRegions, AreProtectedCapturedRestoredAndForgotten) {
   const auto entries = table.entries();
   std::vector<std::int32_t> all;
   for (const auto& entry : entries) all.push_back(entry.id);
-  ASSERT_TRUE(check_sizes(table, entries, all));
+  const auto matching = match_regions(table, entries, {all, true}).value();
+  ASSERT_TRUE(matching.differences.empty());
+  ASSERT_EQ(matching.to, all);
   const auto where = captured_memory(table), whereto = restored_memory(table, entries, all);
   std::uint64_t length = 0;
   for (const auto& range : cut(table.bytes(), 64)) {
@@ -247,18 +287,18 @@ TEST(Parts, OfARestoreLeadToTheWantedRegionsAndNowhereElse) {
     std::vector<std::byte> memory(4096), moved(4096);
     RegionTable then, now;
     protect_at_random(random, memory, then);
-    std::vector<std::int32_t> wanted;
+    std::vector<std::int32_t> to;
     std::vector<std::byte*> expected;
     std::size_t offset = 0;
     for (const auto& [id, region] : then.regions()) {  // the same sizes at other addresses; some are not wanted
       const bool take = random() % 3 != 0;
       ASSERT_TRUE(now.protect({id, moved.data() + offset, region.element_bytes, region.count}));
-      if (take) wanted.push_back(id);
+      to.push_back(take ? id : kNoRegion);
       for (std::uint64_t i = 0; i < region.bytes(); ++i) expected.push_back(take ? moved.data() + offset + i : nullptr);
       offset += region.bytes();
     }
     std::vector<std::byte*> found;
-    const auto where = restored_memory(now, then.entries(), wanted);
+    const auto where = restored_memory(now, then.entries(), to);
     for (const auto& range : cut(then.bytes(), 1 + random() % 50))
       for (const auto& part : where.spans(range))
         for (std::uint64_t i = 0; i < part.length; ++i)
@@ -267,18 +307,28 @@ TEST(Parts, OfARestoreLeadToTheWantedRegionsAndNowhereElse) {
   }
 }
 
-TEST_F(Regions, AreCheckedAgainstWhatIsStoredBeforeARestore) {
+TEST_F(Regions, KeepWhatWasSaidOfThemWhereTheyAreProtectedAgain) {
+  const segment::Elements said{array::ElementType::parse("f8", "test").value(), std::vector<std::uint64_t>{2, 5}};
   ASSERT_TRUE(protect(1, 0, 8, 10));
-  ASSERT_TRUE(protect(2, 100, 4, 5));
-  const std::vector<RegionEntry> stored = {{1, 8, 10}, {2, 4, 6}, {3, 1, 1}};
-  EXPECT_TRUE(check_sizes(table_, stored, {1}));
-  EXPECT_TRUE(check_sizes(table_, stored, {}));
-  EXPECT_EQ(check_sizes(table_, stored, {1, 2}).error().code, PERDURE_MISMATCH);
-  EXPECT_EQ(check_sizes(table_, stored, {3}).error().code, PERDURE_NOT_FOUND) << "stored, not protected";
-  ASSERT_TRUE(protect(4, 200, 1, 1));
-  EXPECT_EQ(check_sizes(table_, stored, {4}).error().code, PERDURE_NOT_FOUND) << "protected, not stored";
-  ASSERT_TRUE(protect(2, 100, 8, 3));  // as many bytes, but other elements
-  EXPECT_EQ(check_sizes(table_, stored, {2}).error().code, PERDURE_MISMATCH);
+  EXPECT_EQ(table_.set_elements(2, said).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(table_.set_optional(2, true).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(table_.set_elements(1, {array::ElementType::parse("f4", "test").value(), {}}).error().code,
+            PERDURE_INVALID_ARGUMENT);
+  ASSERT_TRUE(table_.set_elements(1, said));
+  ASSERT_TRUE(table_.set_optional(1, true));
+  table_.note_restored({1}, {});
+  ASSERT_TRUE(protect(1, 200, 8, 10));
+  EXPECT_EQ(segment::elements_of(table_.entries().at(0)), said);
+  EXPECT_TRUE(table_.find(1)->optional);
+  EXPECT_TRUE(table_.find(1)->restored);
+  ASSERT_TRUE(protect(1, 200, 8, 11));
+  EXPECT_EQ(segment::elements_of(table_.entries().at(0)), (segment::Elements{said.type, {}})) << "another shape now";
+  ASSERT_TRUE(protect(1, 200, 4, 11));
+  EXPECT_TRUE(table_.entries().at(0).plain());
+  ASSERT_TRUE(table_.unprotect(1));
+  ASSERT_TRUE(protect(1, 200, 4, 11));
+  EXPECT_FALSE(table_.find(1)->optional) << "another region";
+  EXPECT_FALSE(table_.find(1)->restored);
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// that brought it brought the same; rank 0's words are those that nobody else brings. Who cannot say what it was about
 /// to do brings its failure, and zeros.
 struct Words {
-  static constexpr unsigned kBits = 64;
-  static constexpr std::size_t kFixed = 26 + kBits;
+  static constexpr unsigned kBits = 64, kDueBits = 8;
+  static constexpr std::size_t kFixed = 26 + kBits + kDueBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -64,6 +64,7 @@ struct Words {
   std::span<std::uint64_t> next_of_root() { return all.subspan(23, 2); }
   std::uint64_t& knew_next() { return all[25]; }
   std::span<std::uint64_t> not_promised() { return all.subspan(26, kBits); }
+  std::span<std::uint64_t> due() { return all.subspan(26 + kBits, kDueBits); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -82,6 +83,7 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
   words.wish() = opening.wish ? 1 : 0;
+  for (unsigned bit = 0; bit < Words::kDueBits; ++bit) words.due()[bit] = opening.due >> bit & 1U;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
                        opening.regions.declared.varying};
   std::copy(std::begin(news), std::end(news), words.regions().begin());
@@ -106,6 +108,8 @@ StagedAhead staged_ahead(Words words) {
 void read(Words words, Opened& opened) {
   opened.any_engine_lost = words.engine_lost() != 0;
   opened.any_wish = words.wish() != 0;
+  for (unsigned bit = 0; bit < Words::kDueBits; ++bit)
+    if (words.due()[bit] != 0) opened.due |= 1U << bit;
   if (same_everywhere(words.alike().subspan(8)))
     for (unsigned bit = 0; bit < Words::kBits; ++bit)
       if (words.not_promised()[bit] == 0) opened.node_level_bits |= std::uint64_t{1} << bit;
@@ -170,6 +174,8 @@ const char* operation_name(Operation operation) {
       return "close";
     case Operation::any:
       return "any";
+    case Operation::due:
+      return "due";
   }
   return "unknown call";
 }

@@ -1,18 +1,36 @@
 #pragma once
 // How ranks agree: on what they are about to do, and on whether it worked everywhere.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "plan/lineage.hpp"
 
 namespace perdure::client {
 
-enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close, any };
+enum class Operation : std::uint32_t {
+  open = 1,
+  checkpoint,
+  latest,
+  stored_size,
+  restore,
+  wait,
+  retire,
+  close,
+  any,
+  due
+};
 const char* operation_name(Operation operation);
 
 inline constexpr std::uint64_t kPart = 1;  ///< Opening::detail of calls about one part of what there is
+/// Opening::detail of calls about versions of this branch, whichever is the current one.
+inline std::uint64_t on_branch(plan::Branch branch) { return std::uint64_t{2} | std::uint64_t{branch} << 8U; }
+inline std::optional<plan::Branch> branch_in(std::uint64_t detail) {
+  return (detail & 2U) != 0 ? std::optional(static_cast<plan::Branch>(detail >> 8U)) : std::nullopt;
+}
 inline constexpr std::uint64_t kEverything = ~std::uint64_t{0};  ///< from who knows nothing that others do not
 
 /// What is said of regions at the beginning of a call: of one rank, or of all that said so.
@@ -35,6 +53,7 @@ struct Opening {
   std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
   bool wish = false;                     ///< whatever ranks want to know of each other
+  unsigned due = 0;                      ///< bits of perdure_due_reason, as this rank knows them
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t next_words[2] = {0, 0};  ///< what it tells them for a call that follows
   bool knows_next = false;               ///< the call before told this rank of an attempt for this one
@@ -54,6 +73,7 @@ enum class StagedAhead { not_told, by_none, by_some, by_all };
 struct Opened {
   bool any_engine_lost = false;
   bool any_wish = false;
+  unsigned due = 0;                   ///< bits that any rank brought
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t next_words[2] = {0, 0};

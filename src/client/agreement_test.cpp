@@ -158,6 +158,21 @@ TEST(OpenCollective, AtTheLevelIsWhatAllRanksBringOfTheSameList) {
   EXPECT_EQ(bits(6), std::vector<std::uint64_t>(kRanks, 0)) << "the bits of rank 2 mean others";
 }
 
+TEST(OpenCollective, ReasonsOfAnyRankAreReasonsOfAll) {
+  const auto outcomes = on_all<base::Result<Opened>>([](comm::Communicator& comm) {
+    Opening opening;
+    opening.operation = Operation::due;
+    if (comm.rank() == 1) opening.due = 1;
+    if (comm.rank() == 3) opening.due = 128 + 2;
+    return open_collective(comm, opening, {});
+  });
+  for (const auto& opened : outcomes) {
+    ASSERT_TRUE(opened);
+    EXPECT_EQ(opened->due, 131U);
+    EXPECT_FALSE(opened->any_wish);
+  }
+}
+
 TEST(AgreeOn, HoldsOnlyWhereAllSpeakOfTheSame) {
   for (const std::uint64_t other : {7U, 8U}) {
     const auto outcomes = on_all<base::Result<bool>>(
@@ -207,7 +222,7 @@ TEST(OpenCollective, AGroupThatIsBrokenIsAFailedPeer) {
 }
 
 TEST(OperationName, IsThereForEveryOperation) {
-  for (std::uint32_t i = 1; i <= static_cast<std::uint32_t>(Operation::close); ++i)
+  for (std::uint32_t i = 1; i <= static_cast<std::uint32_t>(Operation::due); ++i)
     EXPECT_STRNE(operation_name(static_cast<Operation>(i)), "unknown call");
   EXPECT_STREQ(operation_name(static_cast<Operation>(99)), "unknown call");
 }

@@ -51,9 +51,11 @@ struct ArrayRestore::ToldPiece {
   }
 };
 
-ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions,
-                           const std::vector<std::int32_t>& wanted)
-    : job_(job), reader_(reader), regions_(regions), wanted_(wanted) {}
+ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions, capture::Wanted wanted)
+    : job_(job), reader_(reader), regions_(regions), matching_{std::move(wanted)} {
+  for (const auto& [id, region] : regions.regions())
+    if (region.part && !region.name().empty()) matching_.names.emplace(region.name());
+}
 
 // Of what is only in the redundancy of other nodes.
 base::Result<std::vector<ArrayRestore::ToldPiece>> ArrayRestore::describe_lost(
@@ -102,12 +104,13 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
       auto known = std::lower_bound(arrays_.begin(), arrays_.end(), entry.id,
                                     [](const Array& a, std::int32_t id) { return a.id < id; });
       const auto boxes = std::exchange(array.boxes, {});
-      if (known == arrays_.end() || known->id != entry.id) known = arrays_.insert(known, {entry.id, array, {}});
+      if (known == arrays_.end() || known->id != entry.id)
+        known = arrays_.insert(known, {entry.id, array, {}, capture::kNoRegion});
       if (known->entry.type != array.type || known->entry.whole != array.whole || known->entry.kind != array.kind)
         return base::fail(PERDURE_CORRUPT, reader_.id().text(),
                           segment::region_text(entry) + " of rank " + std::to_string(piece.rank) +
                               " is of another array than that of other ranks");
-      if (regions_.find(entry.id) == nullptr) continue;  // nor has any other rank: all declare the same arrays
+      if (!may_be_wanted(entry)) continue;  // by no other rank either: all declare the same arrays
       std::uint64_t begin = at;
       for (const auto& box : boxes) {
         known->stored.push_back({piece.rank, box, begin});
@@ -118,22 +121,40 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
   return {};
 }
 
-base::Status ArrayRestore::check_wanted() {
-  for (const auto id : wanted_) {
-    const auto* region = regions_.find(id);
-    const auto stored = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
-    if (stored == arrays_.end())
-      return base::fail(PERDURE_NOT_FOUND, region->text(), "the stored checkpoint has no array of that id");
-    PERDURE_CHECK(capture::check_array(*region, stored->entry));
+// Or not: that is known when all have told.
+bool ArrayRestore::may_be_wanted(const segment::RegionEntry& entry) const {
+  if (regions_.find(entry.id) != nullptr) return true;
+  const std::string name(segment::name_of(entry));
+  return matching_.names.contains(name) ||
+         regions_.changes().renamed().contains(name.empty() ? std::to_string(entry.id) : name);
+}
+
+// Of arrays, as one rank would have stored them that has none of their elements.
+base::Result<std::vector<segment::RegionEntry>> ArrayRestore::entries() const {
+  std::vector<segment::RegionEntry> entries;
+  for (const Array& array : arrays_) {
+    PERDURE_TRY(auto entry, segment::entry_of(array.id, array.entry));
+    entries.push_back(std::move(entry));
   }
+  return entries;
+}
+
+base::Status ArrayRestore::check_wanted() {
+  PERDURE_TRY(const auto stored, entries());
+  PERDURE_TRY(auto matching, capture::match_regions(regions_, stored, matching_.wanted));
+  if (!matching.differences.empty()) return base::fail(capture::mismatch(matching.differences, ""));
+  for (std::size_t i = 0; i < arrays_.size(); ++i) arrays_[i].to = matching.to[i];
+  matching_.absent = std::move(matching.absent);
   return {};
 }
 
 base::Result<segment::ArrayEntry> ArrayRestore::array(std::int32_t id) const {
-  const auto stored = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
-  if (stored != arrays_.end()) return stored->entry;
-  return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id),
-                    reader_.id().text() + " has no array of that id");
+  PERDURE_TRY(const auto stored, entries());
+  const std::size_t found = capture::entry_for(regions_, stored, id);
+  if (found < arrays_.size()) return arrays_[found].entry;
+  const auto* region = regions_.find(id);
+  return base::fail(PERDURE_MISMATCH, region == nullptr ? "region " + std::to_string(id) : region->text(),
+                    reader_.id().text() + " has no such array");
 }
 
 base::Status ArrayRestore::describe() {
@@ -149,7 +170,7 @@ base::Status ArrayRestore::describe() {
   const auto checked = base::caught("restore", [&]() -> base::Status {
     PERDURE_CHECK(heard);
     const auto checks = check_wanted();
-    wrong_use_ = !checks;
+    matching_.wrong_use = !checks && checks.error().code == PERDURE_MISMATCH;
     return checks;
   });
   return agree(job_.comm(), checked);
@@ -174,8 +195,8 @@ base::Status ArrayRestore::plan_readings() {
   for (auto& array : arrays_) stored_.emplace_back(array.entry.type.bytes(), std::move(array.stored));
   memory_.resize(arrays_.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    if (!std::binary_search(wanted_.begin(), wanted_.end(), arrays_[i].id)) continue;
-    const auto* region = regions_.find(arrays_[i].id);
+    if (arrays_[i].to == capture::kNoRegion) continue;
+    const auto* region = regions_.find(arrays_[i].to);
     memory_[i] = region->part->wanted();
     for (const auto& lies : memory_[i]) {
       wants_[i].push_back({job_.rank(), lies});
@@ -198,10 +219,11 @@ base::Status ArrayRestore::read() {
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
     ToldWants mine{job_.nodes().mine, {}};
-    for (const auto id : wanted_) {
+    for (const Array& array : arrays_) {
+      if (array.to == capture::kNoRegion) continue;
       std::vector<array::Box> boxes;
-      for (const auto& lies : regions_.find(id)->part->wanted()) boxes.push_back(lies.box);
-      mine.arrays.push_back({id, array::encode_boxes(boxes)});
+      for (const auto& lies : regions_.find(array.to)->part->wanted()) boxes.push_back(lies.box);
+      mine.arrays.push_back({array.id, array::encode_boxes(boxes)});  // ranks call it as it is stored
     }
     wants_.resize(arrays_.size());
     told = base::encode_fields(mine);

@@ -3,9 +3,10 @@
 // twice on a node is read once from the store. (docs/adr/0036)
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
-#include "capture/region.hpp"
+#include "capture/matching.hpp"
 #include "client/shared_chunks.hpp"
 
 namespace perdure::client {
@@ -13,15 +14,17 @@ namespace perdure::client {
 /// Of one version, once: describe(), then read().
 class ArrayRestore {
  public:
-  /// `wanted`: the arrays of this rank, ascending; other ranks may want others, or none.
-  ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions,
-               const std::vector<std::int32_t>& wanted);
+  /// `wanted`: the arrays of this rank; other ranks may want others, or none. All: no stored array may be left over.
+  /// Memory of one rank may: of another number of ranks it is nobody's (PartRestore).
+  ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions, capture::Wanted wanted);
   /// [collective] What the version has of all arrays. Nothing is written. When it fails, `wrong_use()` says whether it
-  /// was for what this rank wants: PERDURE_NOT_FOUND or PERDURE_MISMATCH.
+  /// was for what this rank wants: PERDURE_MISMATCH.
   base::Status describe();
-  bool wrong_use() const { return wrong_use_; }
-  /// After describe(): without boxes. PERDURE_NOT_FOUND when the version has none of that id.
+  bool wrong_use() const { return matching_.wrong_use; }
+  /// After describe(): of region `id`, without boxes. PERDURE_MISMATCH when the version has no such array.
   base::Result<segment::ArrayEntry> array(std::int32_t id) const;
+  /// After describe(): wanted ones that are not stored, and may be so; ascending.
+  const std::vector<std::int32_t>& absent() const { return matching_.absent; }
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
   base::Status read();
   /// SharedChunks::source().
@@ -32,8 +35,15 @@ class ArrayRestore {
     std::int32_t id = 0;
     segment::ArrayEntry entry;  // without boxes
     std::vector<plan::StoredBox> stored;
+    std::int32_t to = capture::kNoRegion;  // the wanted region that it fills
   };
   struct ToldPiece;
+  struct ArrayMatching {  // whether what is stored is what this rank wants
+    capture::Wanted wanted;
+    std::set<std::string> names = {};  // of its arrays
+    std::vector<std::int32_t> absent = {};
+    bool wrong_use = false;
+  };
   struct Copy {  // from a chunk to memory
     std::uint64_t from = 0;
     std::byte* to = nullptr;
@@ -47,6 +57,8 @@ class ArrayRestore {
   };
   base::Status tell_pieces(std::vector<std::byte>& told);
   base::Status hear_pieces(base::ConstByteSpan bytes);
+  bool may_be_wanted(const segment::RegionEntry& entry) const;
+  base::Result<std::vector<segment::RegionEntry>> entries() const;
   base::Status check_wanted();
   base::Status plan_readings();
   base::Status hear_wanted(std::size_t rank, base::ConstByteSpan bytes);
@@ -59,9 +71,8 @@ class ArrayRestore {
   Job& job_;
   VersionReader& reader_;
   const capture::RegionTable& regions_;
-  const std::vector<std::int32_t>& wanted_;
+  ArrayMatching matching_;
   SharedChunks chunks_{job_, reader_};
-  bool wrong_use_ = false;
   std::vector<Array> arrays_;                         // by id
   std::vector<plan::StoredCapture> captures_;         // by rank that wrote
   std::vector<plan::StoredArray> stored_;             // as arrays_

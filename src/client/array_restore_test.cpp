@@ -291,7 +291,7 @@ TEST_F(ArrayRestores, BesideMemoryOfRanksNeedAsManyRanks) {
     std::vector<std::int64_t> own(50, session.rank());
     good(part.protect(session, 1));
     good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
-    good(session.set_label(2, {"seeds", "", ""}));
+    good(session.regions().set_label(2, {"seeds", "", ""}));
     part.fill(1);
     good(session.checkpoint("app", 1));
   });
@@ -309,7 +309,7 @@ TEST_F(ArrayRestores, BesideMemoryOfRanksNeedAsManyRanks) {
     std::vector<std::int64_t> own(50, -1);
     good(part.protect(session, 1));
     good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
-    good(session.set_label(2, {"seeds", "", ""}));
+    good(session.regions().set_label(2, {"seeds", "", ""}));
     const auto refused = session.restore("app", -1, std::nullopt);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, PERDURE_MISMATCH) << refused.error().text();
@@ -344,10 +344,25 @@ TEST_F(ArrayRestores, MemoryOfOneRankIsTakenOneByOne) {
       }
       std::vector<std::int64_t> wrong(3, -1), right(20'000, -1);
       const bool odd = session.rank() == 1;
-      EXPECT_EQ(part(odd ? 5 : 0, right).error().code, odd ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED);
-      EXPECT_EQ(part(0, odd ? wrong : right).error().code, odd ? PERDURE_MISMATCH : PERDURE_PEER_FAILED);
-      EXPECT_EQ(part(0, right, odd ? 3 : 2).error().code, odd ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED);
+      const auto refused = [&](const base::Status& status, const std::string& told) {
+        ASSERT_FALSE(status);
+        EXPECT_EQ(status.error().code, PERDURE_MISMATCH) << "on all ranks";
+        EXPECT_NE(status.error().text().find("app version 1, rank 1: " + told), std::string::npos)
+            << status.error().text();
+      };
+      refused(part(odd ? 5 : 0, right), "app version 1: it has 5 ranks, and none of number 5");
+      refused(part(0, odd ? wrong : right), "region 2 of rank 0: it was stored as 20000 elements of 8 bytes");
+      refused(part(0, right, odd ? 3 : 2), "region 3 of rank 0: it is not part of app version 1");
       EXPECT_EQ(right, std::vector<std::int64_t>(20'000, -1)) << "nothing was touched";
+      if (ranks != 5) return;
+      // What is protected under another number is asked for by that.
+      good(session.protect({9, reinterpret_cast<std::byte*>(right.data()), 8, right.size()}));
+      good(session.regions().set_label(9, {"own", "", ""}));
+      good(session.regions().changes().rename("2", "own"));
+      std::vector<std::int64_t> memory(20'000, -1);
+      good(part(0, memory, 9));
+      EXPECT_EQ(memory, own(0));
+      EXPECT_EQ(right[0], -1) << "and stays as it is";
     });
 }
 
@@ -362,7 +377,8 @@ TEST_F(ArrayRestores, ThatDoNotFitSayWhichRegionAndWhy) {
     part.fill(1);
     good(session.checkpoint("app", 1));
     EXPECT_EQ(session.stored_array("app", -1, 1).value().whole, whole);
-    EXPECT_EQ(session.stored_array("app", -1, 2).error().code, PERDURE_NOT_FOUND);
+    EXPECT_EQ(session.stored_array("app", -1, 2).error().code, PERDURE_MISMATCH);
+    EXPECT_EQ(session.stored_array("other", -1, 1).error().code, PERDURE_NOT_FOUND);
   });
   run(2, [&](Session& session) {
     const auto longer = box_of({{0, 101}});
@@ -374,10 +390,87 @@ TEST_F(ArrayRestores, ThatDoNotFitSayWhichRegionAndWhy) {
     EXPECT_NE(refused.error().text().find("[0:100]"), std::string::npos) << refused.error().text();
     good(session.unprotect(1));
     Part other(whole, {block(session, whole)});
-    good(other.protect(session, 7));
-    EXPECT_EQ(session.restore("app", -1, std::nullopt).error().code, PERDURE_NOT_FOUND);
+    good(other.protect(session, 7, "other"));
+    const auto renamed = session.restore("app", -1, std::nullopt);
+    ASSERT_FALSE(renamed);
+    EXPECT_EQ(renamed.error().code, PERDURE_MISMATCH);
+    EXPECT_NE(
+        renamed.error().text().find("app version 1, rank 0: it does not fit what is protected: region 7 'other' is "
+                                    "protected and not stored; region 1 'field' is stored and not protected"),
+        std::string::npos)
+        << renamed.error().text();
     EXPECT_EQ(session.stored_array("app", -1, 1).value().whole, whole);
   });
+}
+
+// Names decide, on any number of ranks, and what is declared to have changed has changed.
+TEST_F(ArrayRestores, FindArraysByTheirNamesAndTakeChangesThatAreDeclared) {
+  const auto whole = box_of({{0, 100}});
+  const auto block = [&](const Session& session) {
+    return array::block(whole, array::even_grid(whole, session.ranks()), session.rank());
+  };
+  run(3, [&](Session& session) {
+    Part x(whole, {block(session)}), y(whole, {block(session)}), old(whole, {block(session)});
+    good(x.protect(session, 0, "x"));
+    good(y.protect(session, 1, "y"));
+    good(old.protect(session, 2, "old"));
+    x.fill(1);
+    y.fill(2);
+    old.fill(3);
+    good(session.checkpoint("app", 1));
+  });
+  for (const int ranks : {3, 2, 5})
+    run(ranks, [&](Session& session) {
+      Part x(whole, {block(session)}), z(whole, {block(session)}), fresh(whole, {block(session)});
+      good(z.protect(session, 0, "z"));
+      good(x.protect(session, 1, "x"));
+      good(fresh.protect(session, 5, "fresh"));
+      EXPECT_EQ(session.restore("app", -1, std::nullopt).error().code, PERDURE_MISMATCH);
+      good(session.regions().changes().rename("y", "z"));
+      EXPECT_EQ(session.restore("app", -1, std::nullopt).error().code, PERDURE_MISMATCH);
+      good(session.regions().changes().pass_over("old"));
+      EXPECT_EQ(session.restore("app", -1, std::nullopt).error().code, PERDURE_MISMATCH);
+      EXPECT_EQ(x.wrong(1), x.memory().size() - 1) << "nothing was touched";
+      good(session.regions().set_optional(5, true));
+      good(session.restore("app", -1, std::nullopt));
+      EXPECT_EQ(x.wrong(1), 0U);
+      EXPECT_EQ(z.wrong(2), 0U);
+      EXPECT_EQ(fresh.memory(), std::vector<std::int64_t>(fresh.memory().size(), -1)) << "as it was";
+      EXPECT_TRUE(session.regions().find(0)->restored);
+      EXPECT_FALSE(session.regions().find(5)->restored);
+      EXPECT_EQ(session.stored_array("app", -1, 0).value().label.name, "y") << "which z is now";
+      EXPECT_EQ(session.stored_array("app", -1, 5).error().code, PERDURE_MISMATCH);
+      EXPECT_EQ(session.stored_array("app", -1, 2).value().label.name, "old") << "not protected: by its number";
+    });
+}
+
+// On other numbers of ranks nobody has a region of its own.
+TEST_F(ArrayRestores, MayHaveMemoryOfOneRankBesideThemThatMayBeAbsent) {
+  const auto whole = box_of({{0, 100}});
+  const auto life = [&](int ranks, bool first, bool optional) {
+    run(ranks, [&](Session& session) {
+      Part part(whole, {array::block(whole, array::even_grid(whole, session.ranks()), session.rank())});
+      const std::int64_t mine = session.rank();
+      std::vector<std::int64_t> own(50, first ? mine : -1);
+      good(part.protect(session, 1));
+      good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
+      good(session.regions().set_optional(2, optional));
+      if (first) {
+        part.fill(1);
+        good(session.checkpoint("app", 1));
+        return;
+      }
+      const auto restored = session.restore("app", -1, std::nullopt);
+      EXPECT_EQ(restored.has_value(), optional || ranks == 3);
+      EXPECT_EQ(part.wrong(1) == 0, restored.has_value());
+      EXPECT_EQ(own[49], ranks == 3 ? mine : -1);
+      EXPECT_EQ(session.regions().find(2)->restored, ranks == 3);
+    });
+  };
+  life(3, true, false);
+  life(2, false, false);
+  life(2, false, true);
+  life(3, false, true);
 }
 
 // Two nodes without a network: what one of them holds the other has from the store only.
@@ -747,7 +840,7 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
   ranks_ = 5;
   on_ranks([&](Job& job) {
     Wanting want(job, whole, rows(job.rank(), 5));
-    ArrayRestore arrays(job, want.reader, want.regions, want.ids);
+    ArrayRestore arrays(job, want.reader, want.regions, {want.ids, false});
     ASSERT_TRUE(arrays.describe());
     EXPECT_FALSE(arrays.read());
     want.reader.release();
@@ -773,7 +866,7 @@ class DamagedSlots : public SpoiltArrays {
       for (const std::size_t chunk : {0, 1}) damage_slot(job, id, job.rank(), chunk);
       ASSERT_TRUE(job.comm().barrier());
       Wanting want(job, whole, box_of({{0, 240}, {250 * r / 4, 250 * (r + 1) / 4}}));
-      ArrayRestore arrays(job, want.reader, want.regions, want.ids);
+      ArrayRestore arrays(job, want.reader, want.regions, {want.ids, false});
       ASSERT_TRUE(arrays.describe());
       const auto read = arrays.read();
       judge(read, want.memory);
@@ -814,7 +907,7 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
       ASSERT_TRUE(engine.call(ipc::GuestWritten{id, 0, 0, 64'000, {1, 2}}));
     }
     ASSERT_TRUE(job.comm().barrier());
-    ArrayRestore arrays(job, want.reader, want.regions, want.ids);
+    ArrayRestore arrays(job, want.reader, want.regions, {want.ids, false});
     ASSERT_TRUE(arrays.describe());
     const auto read = arrays.read();
     ASSERT_FALSE(read) << "else it was not read";
@@ -822,7 +915,7 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
         << read.error().text();
     if (job.rank() == 0) ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
     ASSERT_TRUE(job.comm().barrier());
-    ArrayRestore again(job, want.reader, want.regions, want.ids);
+    ArrayRestore again(job, want.reader, want.regions, {want.ids, false});
     ASSERT_TRUE(again.describe());
     EXPECT_TRUE(again.read());
     want.reader.release();

@@ -51,7 +51,7 @@ class Telling {
   }
   void is_done(std::uint64_t passed_ns) const {
     (void)base::caught("messages", [&]() -> base::Status {
-      if (told_) calls_.say("closing waited " + waited(passed_ns) + ", until nothing was left to be stored");
+      if (told_) calls_.say("closing waited " + waited(passed_ns) + ", until nothing was under way any more");
       return {};
     });
   }
@@ -101,6 +101,17 @@ class WaitTime {
 
 }  // namespace
 
+LeftByAll left_by_one(const Left& mine, bool over) {
+  LeftByAll all;
+  all.over = over;
+  if (mine.done) return all;
+  all.nodes = 1;
+  all.bytes = mine.bytes;
+  all.written = mine.written;
+  all.first = mine;
+  return all;
+}
+
 // 0 stands for ever; so do times that no clock can count.
 std::uint64_t DrainLimits::timeout_ns() const {
   if (!(timeout_s >= 0 && timeout_s < 1e9)) return 0;
@@ -134,12 +145,15 @@ base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainL
 }
 
 base::Error left_behind(const Left& left, const DrainLimits& limits, const std::string& node_directory) {
-  std::string cause = checkpoints(left, left.bytes) + ") did not reach the store";
-  if (limits.timeout_s > 0) cause += " within engine.drain_timeout, " + seconds(limits.timeout_s);
+  std::string cause = checkpoints(left, left.bytes) + ")";
+  cause += left.done ? " were given up, and did not reach the store" : " did not reach the store";
+  if (!left.done && limits.timeout_s > 0) cause += " within engine.drain_timeout, " + seconds(limits.timeout_s);
   if (!left.why.empty()) cause += ", because: " + left.why;
   cause += "; they are kept on this node in " + node_directory;
   return {PERDURE_UNAVAILABLE, limits.store, cause,
-          "mend the store and start the program again on the same nodes with the same job, which flushes them", true};
+          std::string(left.why.empty() ? "mend the store" : "remove that cause") +
+              " and start the program again on the same nodes with the same job, which flushes them",
+          true};
 }
 
 }  // namespace perdure::client

@@ -28,6 +28,9 @@ struct LeftByAll {
   Left first = {};                       ///< of the first of them
 };
 
+/// Where a node ends without the others: all that is left is its own.
+LeftByAll left_by_one(const Left& mine, bool over);
+
 struct DrainCalls {
   std::function<base::Result<Left>(std::uint64_t timeout_ns)> ask;  ///< this node's engine; 0: for ever
   /// [collective] Waits for the other nodes. `over`: for this one the time is.

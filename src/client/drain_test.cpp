@@ -51,6 +51,24 @@ TEST(Drain, AStoreThatTakesNothingIsWaitedForNoLongerThanTheLimit) {
   EXPECT_LT(node.met, 15u);
 }
 
+TEST(Drain, ANodeThatEndsAloneHasItsOwnLeftAndNoMore) {
+  Left left;
+  left.done = false;
+  left.versions = 2;
+  left.bytes = 4096;
+  left.written = 1024;
+  left.which = "run versions 1 to 2";
+  const LeftByAll waits = left_by_one(left, false), over = left_by_one(left, true);
+  EXPECT_EQ(waits.nodes, 1U);
+  EXPECT_EQ(waits.bytes, 4096U);
+  EXPECT_EQ(waits.written, 1024U);
+  EXPECT_EQ(waits.first.which, "run versions 1 to 2");
+  EXPECT_FALSE(waits.over);
+  EXPECT_TRUE(over.over);
+  left.done = true;  // given up
+  EXPECT_EQ(left_by_one(left, false).nodes, 0U);
+}
+
 TEST(Drain, WhatOtherNodesWaitCountsToo) {
   Node slow_others{.stored_ns = 2 * kSecond, .others_ns = 250 * kSecond, .retention_ns = 100 * kSecond};
   ASSERT_TRUE(slow_others.close(300));
@@ -132,7 +150,7 @@ TEST(Drain, AFailingStoreIsToldAtOnceAndHowItGoesOnEverLessOften) {
                           "version 1: no space",
                           HasSubstr("closing has waited 1 s of at most 300 s (engine.drain_timeout); left: 5 "),
                           HasSubstr("waited 2 s"), HasSubstr("waited 4 s"), HasSubstr("waited 8 s"),
-                          HasSubstr("waited 16 s"), "closing waited 20 s, until nothing was left to be stored"));
+                          HasSubstr("waited 16 s"), "closing waited 20 s, until nothing was under way any more"));
 }
 
 TEST(Drain, AStoreThatWorksIsToldAfterASecondOnly) {
@@ -142,7 +160,7 @@ TEST(Drain, AStoreThatWorksIsToldAfterASecondOnly) {
   ASSERT_TRUE(slow.close(1e9));
   EXPECT_THAT(slow.said, ElementsAre("closing waits until the store /store has what is left: 5 checkpoints (lulesh "
                                      "versions 1 to 5, 1000 B, 10 B of it written)",
-                                     "closing waited 2 s, until nothing was left to be stored"));
+                                     "closing waited 2 s, until nothing was under way any more"));
 }
 
 TEST(Drain, OneRankSpeaksForAllNodes) {
@@ -157,13 +175,20 @@ TEST(Drain, OneRankSpeaksForAllNodes) {
 
 TEST(Drain, WhatIsLeftIsToldWithItsSizeReasonPlaceAndRemedy) {
   const Left five{false, 5, 6 << 20, 0, "lulesh versions 20 to 60", "lulesh version 60: no space"};
-  EXPECT_EQ(left_behind(five, {"/store", 300}, "/node/x.0").text(),
-            "/store: 5 checkpoints (lulesh versions 20 to 60, 6.0 MiB) did not reach the store within "
-            "engine.drain_timeout, 300 s, because: lulesh version 60: no space; they are kept on this node in "
-            "/node/x.0 (unavailable); mend the store and start the program again on the same nodes with the same job, "
-            "which flushes them");
+  EXPECT_EQ(
+      left_behind(five, {"/store", 300}, "/node/x.0").text(),
+      "/store: 5 checkpoints (lulesh versions 20 to 60, 6.0 MiB) did not reach the store within "
+      "engine.drain_timeout, 300 s, because: lulesh version 60: no space; they are kept on this node in "
+      "/node/x.0 (unavailable); remove that cause and start the program again on the same nodes with the same job, "
+      "which flushes them");
+  const Left given_up{true, 2, 1 << 20, 0, "lulesh versions 20 to 30", "lulesh version 30: it is not writable"};
+  EXPECT_EQ(left_behind(given_up, {"/store", 300}, "/node").cause,
+            "2 checkpoints (lulesh versions 20 to 30, 1.0 MiB) were given up, and did not reach the store, because: "
+            "lulesh version 30: it is not writable; they are kept on this node in /node")
+      << "the time was not over";
   EXPECT_EQ(left_behind({false, 1, 0, 0, "", ""}, {"/store", 0}, "/node").cause,
             "1 checkpoint (0 B) did not reach the store; they are kept on this node in /node");
+  EXPECT_THAT(left_behind({false, 1, 0, 0, "", ""}, {"/store", 0}, "/node").remedy, HasSubstr("mend the store"));
 }
 
 }  // namespace

@@ -1,17 +1,17 @@
 #include "client/engine_host.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <map>
 #include <mutex>
-#include <sstream>
+#include <utility>
+#include <vector>
 
-#include "client/daemon_environment.hpp"
+#include "client/drain.hpp"
 #include "client/predecessors.hpp"
+#include "config/daemon_program.hpp"
 #include "config/directories.hpp"
 #include "ipc/channel.hpp"
 #include "os/affinity.hpp"
+#include "os/daemon_environment.hpp"
 #include "os/spawn.hpp"
 #include "os/system.hpp"
 
@@ -19,10 +19,24 @@ namespace perdure::client {
 namespace {
 
 std::mutex registry_mutex;
+struct Registered {
+  std::weak_ptr<engine::Engine> engine;
+  std::int32_t process = 0;  // that hosts it; not one that it forks
+  DrainLimits limits = {};
+};
 // Engines that this process hosts, by socket. Never destroyed: handles may outlive static destruction.
-std::map<std::string, std::weak_ptr<engine::Engine>>& registry() {
-  static auto* engines = new std::map<std::string, std::weak_ptr<engine::Engine>>;
+std::map<std::string, Registered>& registry() {
+  static auto* engines = new std::map<std::string, Registered>;
   return *engines;
+}
+
+// Whoever finds what this process left, when it is gone, can start a perdured for it with the same configuration. It
+// can do without.
+void note_settings(const config::Config& config, const std::string& socket) {
+  (void)base::caught("engine", [&]() -> base::Status {
+    const std::string text = config.serialise();
+    return os::write_file_atomically(socket.substr(0, socket.rfind('/')) + "/engine.conf", base::as_bytes(text));
+  });
 }
 
 base::Result<HostedEngine> host_here(const config::Config& config, const std::string& label, const os::CpuSet& cpus) {
@@ -31,7 +45,7 @@ base::Result<HostedEngine> host_here(const config::Config& config, const std::st
   if (auto* existing = std::get_if<engine::Existing>(&claimed)) {
     HostedEngine hosted;
     hosted.socket = existing->paths.socket();
-    hosted.engine = registry()[hosted.socket].lock();
+    hosted.engine = registry()[hosted.socket].engine.lock();
     return hosted;
   }
   // All threads of an engine are begun by its start, or by one another.
@@ -41,14 +55,14 @@ base::Result<HostedEngine> host_here(const config::Config& config, const std::st
   HostedEngine hosted;
   hosted.engine = std::move(engine);
   hosted.socket = hosted.engine->socket_path();
-  registry()[hosted.socket] = hosted.engine;
+  note_settings(config, hosted.socket);
+  registry()[hosted.socket] = {
+      hosted.engine, os::process_id(), {config.text("store.path"), config.real("engine.drain_timeout")}};
   return hosted;
 }
 
-bool executable(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
-
 base::Status start_daemon(const config::Config& config, const std::string& label, engine::Claim claim) {
-  PERDURE_TRY(const std::string program, find_daemon(config));
+  PERDURE_TRY(const std::string program, config::find_daemon(config));
   config::Config told = config;  // it runs elsewhere: what follows from our working directory is said
   if (const auto models = config::model_root(config))
     PERDURE_CHECK(told.set("placement.models", *models, config::Origin::program));
@@ -56,7 +70,7 @@ base::Status start_daemon(const config::Config& config, const std::string& label
   PERDURE_CHECK(os::write_file_atomically(settings, base::as_bytes(text)));
   os::BackgroundProgram started;
   started.path = program;
-  started.environment = daemon_environment();
+  started.environment = os::daemon_environment();
   started.errors = claim.paths.errors();
   started.keep_fd = claim.lock.fd();
   started.arguments = {"--settings",
@@ -107,23 +121,6 @@ base::Status await_engine(const config::Config& config, const engine::NodePaths&
 
 }  // namespace
 
-base::Result<std::string> find_daemon(const config::Config& config) {
-  std::string set = config.text("engine.daemon_path");
-  if (!set.empty()) {
-    if (executable(set)) return os::absolute_path(set);
-    return base::fail(PERDURE_NOT_FOUND, set, "there is no such program", "correct engine.daemon_path");
-  }
-  const std::string library = os::library_path(), directory = library.substr(0, library.rfind('/'));
-  for (const char* place : {"/perdured", "/../bin/perdured", "/../../bin/perdured"})
-    if (executable(directory + place)) return os::absolute_path(directory + place);
-  const char* path = std::getenv("PATH");
-  std::stringstream list(path == nullptr ? "" : path);
-  for (std::string entry; std::getline(list, entry, ':');)  // an empty one does not stand for the working directory
-    if (!entry.empty() && executable(entry + "/perdured")) return os::absolute_path(entry + "/perdured");
-  return base::fail(PERDURE_NOT_FOUND, "perdured", "the program is neither beside the library nor on the PATH",
-                    "install it or set engine.daemon_path");
-}
-
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label, const os::CpuSet& cpus,
                                          const Messages& messages) {
   PERDURE_CHECK(end_predecessors(config, label, messages));
@@ -145,6 +142,26 @@ base::Result<HostedEngine> obtain_engine(const config::Config& config, const std
   HostedEngine hosted;
   hosted.socket = paths.socket();
   return hosted;
+}
+
+// As a tool: the ranks' own connections may be in use.
+void drain_hosted_engines() {
+  std::vector<std::pair<std::string, std::uint64_t>> hosted;
+  {
+    std::lock_guard guard(registry_mutex);
+    for (const auto& [socket, registered] : registry())
+      if (registered.process == os::process_id() && !registered.engine.expired())
+        hosted.emplace_back(socket, registered.limits.timeout_ns());
+  }
+  for (const auto& one : hosted)
+    (void)base::caught("engine", [&]() -> base::Status {
+      PERDURE_TRY(auto channel, ipc::Channel::connect(one.first));
+      ipc::Hello tool;
+      tool.client = false;
+      PERDURE_CHECK(channel.call(tool));
+      PERDURE_CHECK(channel.call(ipc::Drain{one.second}));
+      return {};
+    });
 }
 
 }  // namespace perdure::client

@@ -22,8 +22,8 @@ struct HostedEngine {
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label,
                                          const os::CpuSet& cpus = {}, const Messages& messages = {});
 
-/// The path of the perdured to start, absolute as it works elsewhere: engine.daemon_path, beside the library, ../bin
-/// beside it, or the PATH.
-base::Result<std::string> find_daemon(const config::Config& config);
+/// [local] Waits until the engines that this process hosts have stored what they hold, each for no longer than its
+/// engine.drain_timeout. For the end of a process whose handles are in use by calls that go on.
+void drain_hosted_engines();
 
 }  // namespace perdure::client

@@ -14,9 +14,10 @@
 #include <variant>
 
 #include "base/cbor.hpp"
-#include "client/daemon_environment.hpp"
+#include "config/daemon_program.hpp"
 #include "engine/host/node_directory.hpp"
 #include "ipc/channel.hpp"
+#include "os/daemon_environment.hpp"
 #include "os/socket.hpp"
 #include "os/system.hpp"
 #include "support/quiescent.hpp"
@@ -245,7 +246,7 @@ TEST(DaemonEnvironment, IsWhatPerduredAndItsNetworkRead) {
                                   "=x",
                                   ""};
   all.insert(all.begin() + 3, kept.begin(), kept.end());
-  EXPECT_EQ(daemon_environment(all), kept);
+  EXPECT_EQ(os::daemon_environment(all), kept);
 }
 
 TEST_F(EngineHost, ADaemonIsToldWhereTheModelsAreSinceItRunsElsewhere) {
@@ -270,15 +271,15 @@ TEST_F(EngineHost, ARelativeEntryOfThePathLeadsToAnAbsoluteProgram) {
   const std::string above = "../" + std::filesystem::path(directory_.path()).filename().string();
   for (const std::string& path : {std::string("."), above}) {
     ::setenv("PATH", path.c_str(), 1);
-    const auto found = find_daemon(configured());
+    const auto found = config::find_daemon(configured());
     // Where this test lies beside a perdured of its own build, that one comes first.
     if (found && found->find("/bin/perdured") == std::string::npos) {
       EXPECT_EQ(*found, program);
     }
   }
-  EXPECT_EQ(find_daemon(configured("engine.daemon_path=./perdured")).value(), program);
+  EXPECT_EQ(config::find_daemon(configured("engine.daemon_path=./perdured")).value(), program);
   ::setenv("PATH", ":", 1);
-  const auto found = find_daemon(configured());
+  const auto found = config::find_daemon(configured());
   EXPECT_TRUE(!found || *found != program) << "an empty entry is none";
   std::filesystem::current_path(here);
   ::setenv("PATH", before.c_str(), 1);
@@ -291,7 +292,7 @@ TEST_F(EngineHost, TheDaemonIsFoundOnThePath) {
   const char* path = std::getenv("PATH");
   const std::string before = path == nullptr ? "" : path;
   ::setenv("PATH", ("/nowhere:" + directory_.path()).c_str(), 1);
-  auto found = find_daemon(configured());
+  auto found = config::find_daemon(configured());
   ::setenv("PATH", before.c_str(), 1);
   ASSERT_TRUE(found);
   // Where this test lies beside a perdured of its own build, that one comes first.

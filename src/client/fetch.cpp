@@ -40,7 +40,8 @@ bool VersionReader::leave_to_store(const base::Error& why) {
   for (std::uint32_t rank = 0; rank < sources_.size(); ++rank)
     if (sources_[rank] != plan::PieceSource::in_place && !there[rank]) return false;
   if (!not_fetched_.insert(id_).second) return false;
-  note("cannot be had from other nodes", why, "it is read from the store");
+  if (why.code != PERDURE_PEER_FAILED)  // another rank says it
+    note(id_.text() + " cannot be had from other nodes: " + why.text() + "; it is read from the store");
   return true;
 }
 

@@ -190,7 +190,8 @@ VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
 }
 
 bool Candidates::contain(const segment::VersionId& id) const {
-  return !excluded.contains(id) && (version < 0 || id.version == static_cast<std::uint64_t>(version));
+  return !excluded.contains(id) && (version < 0 || id.version == static_cast<std::uint64_t>(version)) &&
+         (line.empty() || plan::on_line(line, id.attempt));
 }
 
 std::optional<segment::VersionId> choose_version(const VersionPlans& plans, const Candidates& candidates) {

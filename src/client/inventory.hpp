@@ -101,10 +101,12 @@ struct VersionPlans {
 VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
                            const std::vector<std::uint32_t>& node_of_rank, bool network,
                            const std::set<segment::VersionId>& not_fetched = {}, bool any_ranks = false);
-/// Which versions are asked for: `version` negative: all, but those that are excluded.
+/// Which versions are asked for: `version` negative: all, but those that are excluded. Of this line; empty: of all
+/// branches.
 struct Candidates {
   std::int64_t version = -1;
   const std::set<segment::VersionId>& excluded;
+  plan::Line line = {};
   bool contain(const segment::VersionId& id) const;
 };
 /// The newest, which is what was begun later, that every rank can have.

@@ -10,6 +10,7 @@
 #include "os/crash_point.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "segment/version_ranges.hpp"
 
 namespace perdure::client {
 namespace {
@@ -55,7 +56,26 @@ base::Status Job::open_all(const char* options, const std::vector<std::string>& 
   label_ = node_label(config_, comm_->rank());
   PERDURE_TRY(nodes_, find_nodes(*comm_, label_));
   comm_->expect_leaders(nodes_.labels.size());
-  return attach();
+  PERDURE_CHECK(attach());
+  tell_what_is_not_stored();
+  return {};
+}
+
+// An earlier launch that ended at once, or on another node, has left it: the program might not come back here. Of the
+// nodes that of rank 0 speaks for all.
+void Job::tell_what_is_not_stored() {
+  if (rank() != 0 || config_.text("messages") != "stderr") return;
+  (void)base::caught("messages", [&]() -> base::Status {
+    PERDURE_TRY(const auto held, engine_.inventory(""));
+    std::vector<segment::VersionId> ids;
+    for (const auto& summary : held)
+      if (summary.committed && !summary.stored) ids.push_back(summary.id);
+    if (ids.empty()) return {};
+    Messages(config_).say("node " + label_ + " has " + std::to_string(ids.size()) +
+                          (ids.size() == 1 ? " checkpoint" : " checkpoints") + " that the store has not yet (" +
+                          segment::version_ranges(ids) + "); the engine stores them now");
+    return {};
+  });
 }
 
 base::Status Job::configure(const char* options, const std::vector<std::string>& settings) {
@@ -251,11 +271,12 @@ std::vector<ipc::PlannedSegment> Job::my_segments() const {
 }
 
 // The others meet afterwards, whatever this rank can still say of its names: those are let go of with their lease.
-void Job::leave() {
-  (void)base::caught("owner", [this]() -> base::Status {
-    names_->release();
-    return {};
-  });
+void Job::leave(Names names) {
+  if (names == Names::release)
+    (void)base::caught("owner", [this]() -> base::Status {
+      names_->release();
+      return {};
+    });
   engine_.disconnect();
   hosted_.reset();
 }

@@ -52,8 +52,8 @@ class Job {
   base::Status hold(const std::string& name, NameClaims::Access access);
   /// [local] For the opening of a collective call that says a name: rank 0 adds what it knows of the name's place.
   void add_incarnation(Opening& opening);
-  /// At rank 0: the store has a place for this name, and it was seen in this launch.
-  bool saw_place(const std::string& name) { return names_->incarnation(name) > store::kNoIncarnation; }
+  /// At rank 0: the names that this launch owns, and their places in the store.
+  NameClaims& names() { return *names_; }
   /// [local] After it: tells the engine of this node what rank 0 saw, where that is news. What cannot be told now is
   /// told after the next such call: the others of the job go on meanwhile.
   void tell_incarnation(const std::string& name, std::uint64_t incarnation);
@@ -79,8 +79,10 @@ class Job {
   /// What this node writes of these segments; without them of a new version.
   std::vector<ipc::PlannedSegment> my_segments(const std::vector<plan::SegmentPlan>& segments) const;
   std::vector<ipc::PlannedSegment> my_segments() const;
-  /// Lets go of the engine; the handle is of no use afterwards.
-  void leave();
+  enum class Names { release, keep };
+  /// Lets go of the engine; the handle is of no use afterwards. `keep`: names stay this launch's until its lease ends,
+  /// or others see the end of this process.
+  void leave(Names names);
 
  private:
   Job() = default;
@@ -88,6 +90,7 @@ class Job {
   base::Status choose_cpus();
   base::Status open_all(const char* options, const std::vector<std::string>& settings);
   base::Status attach_once();
+  void tell_what_is_not_stored();
   base::Status connect(const std::string& socket);
   void note_node_levels(const Opening& opening, const Opened& opened);
   base::Result<std::string> find_socket(base::ConstByteSpan mine);

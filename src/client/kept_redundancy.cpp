@@ -1,6 +1,7 @@
 #include "client/kept_redundancy.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/field_codec.hpp"
 
@@ -24,6 +25,11 @@ base::Result<std::set<std::string>> gather_names(Job& job) {
   return names;
 }
 
+std::optional<plan::Branch> branch_of_last(Job& job, const std::string& name) {
+  const auto last = job.known().last(name);
+  return last ? std::optional(plan::branch_of(last->attempt.nonce)) : std::nullopt;
+}
+
 base::Status drop_here(Job& job, std::vector<ipc::StoredName> stored) {
   if (!job.leads() || !job.engine().connected()) return {};
   PERDURE_TRY(const auto kept, job.engine().channel().call(ipc::AllStored{job.ranks(), std::move(stored)}));
@@ -35,17 +41,32 @@ base::Status drop_here(Job& job, std::vector<ipc::StoredName> stored) {
 
 }  // namespace
 
-// Older ones need not be whole: nobody goes back to them any more.
-std::uint64_t stored_until_ns(store::Store& store, const std::string& name) {
-  std::uint64_t until_ns = store.forgotten(name).value_or(0);
+// Older ones of the run need not be whole: nobody goes back to them any more.
+std::vector<ipc::StoredName> stored_runs(store::Store& store, const std::string& name,
+                                         const std::optional<plan::Branch>& used) {
+  std::vector<ipc::StoredName> runs;
+  if (const std::uint64_t forgotten_ns = store.forgotten(name).value_or(0); forgotten_ns != 0)
+    runs.push_back({name, forgotten_ns, used.has_value(), {}});
   auto listings = store.list(name);
-  if (!listings) return until_ns;
+  const auto forks = store::forks(store, name);
+  if (!listings || !forks) return runs;
   std::sort(listings->begin(), listings->end(),
             [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
-  for (const auto& listing : *listings)
-    if (listing.all_present() && store::read_version(store, listing))
-      return std::max(until_ns, listing.id.attempt.created_ns);
-  return until_ns;
+  std::set<plan::Branch> branches;
+  if (used) branches.insert(*used);
+  for (const auto& listing : *listings) branches.insert(plan::branch_of(listing.id.attempt.nonce));
+  for (const plan::Fork& fork : *forks) branches.insert({fork.branch, fork.parent});
+  std::set<plan::Branch> roots;  // of runs that have a whole version
+  for (const auto& listing : *listings) {
+    const auto root = plan::line_of(*forks, plan::branch_of(listing.id.attempt.nonce)).back().branch;
+    if (roots.contains(root) || !listing.all_present() || !store::read_version(store, listing)) continue;
+    roots.insert(root);
+    ipc::StoredName run{name, listing.id.attempt.created_ns, used && plan::related(*forks, *used, root), {}};
+    for (const plan::Branch branch : branches)
+      if (plan::related(*forks, branch, root)) run.branches.push_back(branch);
+    runs.push_back(std::move(run));
+  }
+  return runs;
 }
 
 // Rank 0 looks, once for each name.
@@ -56,8 +77,7 @@ base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
     (void)base::caught("store", [&]() -> base::Status {
       names->merge(job.known().names());
       for (const auto& name : *names)
-        if (const std::uint64_t until_ns = stored_until_ns(job.store(), name); until_ns != 0)
-          stored.push_back({name, until_ns, job.known().used(name)});
+        for (auto& run : stored_runs(job.store(), name, branch_of_last(job, name))) stored.push_back(std::move(run));
       return {};
     });
   PERDURE_CHECK(agree(job.comm(), names ? base::Status() : base::Status(base::fail(names.error()))));

@@ -1,5 +1,6 @@
 #pragma once
 // What engines keep for other nodes, at the end of a job: it goes when the store has what could be rebuilt from it.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,8 +8,10 @@
 
 namespace perdure::client {
 
-/// The newest attempt that the store has whole, or that was forgotten on purpose. 0: none, or the store cannot say.
-std::uint64_t stored_until_ns(store::Store& store, const std::string& name);
+/// Of each run of a name the newest attempt that the store has whole, and of all of them what was forgotten on purpose.
+/// `used`: the launch has a version on this branch. Nothing where the store cannot say.
+std::vector<ipc::StoredName> stored_runs(store::Store& store, const std::string& name,
+                                         const std::optional<plan::Branch>& used);
 
 /// [collective] That of each name of which nodes keep something, or of which this job wrote or restored a version: the
 /// redundancy of such may still be under way, and be kept by the time that it is to be dropped.

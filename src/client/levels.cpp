@@ -1,13 +1,10 @@
 #include "client/levels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "base/field_codec.hpp"
-#include "client/drain.hpp"
-#include "client/kept_redundancy.hpp"
-#include "client/messages.hpp"
+#include "client/branch_to_write.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -52,23 +49,43 @@ base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uin
   });
 }
 
-/// `attempt`: the one that this node has brought to the store, or that the store has.
-base::Status wait_here(Job& job, const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns,
-                       segment::Attempt& attempt) {
+/// What a wait at this rank found.
+struct Waited {
+  segment::Attempt attempt;  ///< the one that this node has brought to the store, or that the store has
+  bool skipped = false;      ///< something newer is there in its stead
+};
+
+// A version that was skipped would be gone from the store by now: something newer is as good, and is told. On the way
+// there that has at least reached level process.
+base::Result<bool> newer_makes_up(Job& job, const segment::VersionId& id, int level, std::uint64_t timeout_ns) {
+  const bool on_its_way_will_do = level <= PERDURE_LEVEL_PROCESS;
+  const auto outcome = job.engine().channel().call(ipc::WaitStored{id, on_its_way_will_do ? 1 : timeout_ns});
+  if (!outcome && outcome.error().code == PERDURE_TIMEOUT && on_its_way_will_do) return true;
+  if (!outcome) return base::fail(outcome.error());
+  if (outcome->newer && job.rank() == 0)
+    Messages(job.config())
+        .say(text(id.name, id.version) + " was skipped, as retention would have removed it: version " +
+             std::to_string(*outcome->newer) + " is in the store");
+  return outcome->newer.has_value();
+}
+
+base::Result<Waited> wait_here(Job& job, const std::string& name, std::uint64_t version, int level,
+                               std::uint64_t timeout_ns) {
   PERDURE_TRY(const auto held, held_id(job, name, version));
-  attempt = held ? held->attempt : segment::Attempt{job.known().meant(name, version), 0};
-  if (held && level > PERDURE_LEVEL_PROCESS)
-    PERDURE_CHECK(job.engine().channel().call(ipc::WaitStored{*held, timeout_ns}));
-  if (held) return {};
+  if (held && level <= PERDURE_LEVEL_PROCESS) return Waited{held->attempt};
+  const segment::Attempt attempt = held ? held->attempt : segment::Attempt{job.known().meant(name, version), 0};
+  PERDURE_TRY(const bool skipped,
+              newer_makes_up(job, held.value_or(segment::VersionId{name, version, attempt}), level, timeout_ns));
+  if (held || skipped) return Waited{attempt, skipped};
   PERDURE_TRY(const bool stored, complete_in_store(job, name, version, attempt));
-  if (stored) return {};
+  if (stored) return Waited{attempt};
   return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
 }
 
 // Engines forget what they brought to a place in the store when they hear of another one in its stead. As long as rank
 // 0 has not seen the place in this launch, they remember what may be gone with it: then rank 0 looks, for all.
 base::Status still_there(Job& job, const std::string& name, std::uint64_t version, const segment::Attempt& attempt) {
-  if (job.rank() != 0 || job.saw_place(name)) return {};
+  if (job.rank() != 0 || job.names().saw_place(name)) return {};
   PERDURE_TRY(const bool there, complete_in_store(job, name, version, attempt, Reading::names));
   if (there) return {};
   return base::fail(PERDURE_UNAVAILABLE, text(name, version),
@@ -76,52 +93,47 @@ base::Status still_there(Job& job, const std::string& name, std::uint64_t versio
                     "wait again, or write it again: what is still on the nodes is brought there once more", true);
 }
 
-base::Status remove_from_store(Job& job, const std::string& name, std::uint64_t version, bool& found) {
+bool is_of(const plan::Line& line, const segment::VersionId& id) {
+  return line.empty() || plan::on_line(line, id.attempt);
+}
+
+base::Status remove_from_store(Job& job, const std::string& name, std::uint64_t version, const plan::Line& line,
+                               bool& found) {
   auto listings = job.store().list(name);
   if (!listings && listings.error().code == PERDURE_NOT_FOUND) return {};
   if (!listings) return base::fail(listings.error());
   for (const auto& listing : *listings) {
-    if (listing.id.version != version) continue;
+    if (listing.id.version != version || !is_of(line, listing.id)) continue;
     found = true;
     PERDURE_CHECK(job.store().remove(listing.id));
   }
   return {};
 }
 
-base::Result<Left> ask_drain(Job& job, std::uint64_t timeout_ns) {
-  PERDURE_TRY(auto drained, job.engine().channel().call(ipc::Drain{timeout_ns}));
-  return Left{drained.done,    drained.remaining,        drained.bytes,
-              drained.written, std::move(drained.which), std::move(drained.why)};
-}
+/// What rank 0 tells of a name's line.
+struct ToldLine {
+  plan::Line line;
+  std::optional<base::Error> unknown;
+  PERDURE_FIELDS(line, unknown)
+};
 
-// Two sums, and what the first of those that wait has to say.
-base::Result<LeftByAll> meet(comm::Communicator& comm, const Left& mine, bool over) {
-  std::array<std::uint64_t, 3> sums{mine.done ? 0U : 1U, mine.done ? 0 : mine.bytes, mine.done ? 0 : mine.written};
-  PERDURE_CHECK(comm.allreduce(sums, comm::Reduce::sum));
-  LeftByAll all{sums[0], sums[1], sums[2]};
-  if (all.nodes == 0) return all;
-  // Before those whose versions are stored, and which look after retention.
-  const auto rank = static_cast<std::uint64_t>(comm.rank()), ranks = static_cast<std::uint64_t>(comm.size());
-  std::array<std::uint64_t, 2> least{mine.done ? 2 * ranks : rank + (mine.versions > 0 ? 0 : ranks), over ? 0U : 1U};
-  PERDURE_CHECK(comm.allreduce(least, comm::Reduce::minimum));
-  all.over = least[1] == 0;
-  const int first = static_cast<int>(least[0] % ranks);
-  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(comm, base::encode_fields(mine), first));
-  PERDURE_TRY(all.first, base::decode_fields<Left>(bytes, "what is left"));
-  return all;
-}
-
-// What an embedded engine has left when the time is over.
-base::Status drain_engines(Job& job) {
-  const DrainLimits limits{job.store().properties().location, job.config().real("engine.drain_timeout")};
-  const DrainCalls calls{
-      [&](std::uint64_t limit_ns) { return base::caught("close", [&] { return ask_drain(job, limit_ns); }); },
-      [&](const Left& mine, bool over) { return meet(job.comm(), mine, over); },
-      [&](const std::string& text) { Messages(job.config()).say(text); }, os::monotonic_ns};
-  const bool asks = job.leads() && job.engine().connected();
-  PERDURE_TRY(const Left left, drain(calls, {asks, job.nodes().first(), job.rank() == 0}, limits));
-  if (left.versions == 0) return {};
-  return base::fail(left_behind(left, limits, job.engine().directory()));
+// [collective] What a plain number of this name means. Where rank 0 cannot know that, all ranks fail: an empty line
+// would mean the number on all branches.
+base::Result<plan::Line> line_of_all(Job& job, const std::string& name) {
+  ToldLine told;
+  std::vector<std::byte> bytes;
+  if (job.rank() == 0) {
+    auto line = base::caught("branch", [&] { return line_to_read(job, name); });
+    if (line)
+      told.line = std::move(*line);
+    else
+      told.unknown = std::move(line).error();
+    bytes = base::encode_fields(told);
+  }
+  PERDURE_TRY(bytes, comm::broadcast_bytes(job.comm(), std::move(bytes), 0));
+  PERDURE_TRY(told, base::decode_fields<ToldLine>(bytes, "line of versions"));
+  if (told.unknown) return base::fail(std::move(*told.unknown));
+  return std::move(told.line);
 }
 
 }  // namespace
@@ -173,11 +185,14 @@ base::Status wait_together(Job& job, const std::string& name, std::uint64_t numb
     const std::uint64_t passed = os::monotonic_ns() - begun;
     if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
   }
-  segment::Attempt attempt;
-  PERDURE_CHECK(
-      agree_after(job.comm(), "wait", [&] { return wait_here(job, name, number, level, timeout_ns, attempt); }));
+  Waited waited;
+  PERDURE_CHECK(agree_after(job.comm(), "wait", [&]() -> base::Status {
+    PERDURE_TRY(waited, wait_here(job, name, number, level, timeout_ns));
+    return {};
+  }));
   if (level <= PERDURE_LEVEL_PROCESS) return {};
-  return agree_after(job.comm(), "wait", [&] { return still_there(job, name, number, attempt); });
+  return agree_after(job.comm(), "wait",
+                     [&] { return waited.skipped ? base::Status() : still_there(job, name, number, waited.attempt); });
 }
 
 // An agreement names a rank; where to look is the node whose engine is gone. All ranks are in this wait, and leave it
@@ -231,40 +246,26 @@ base::Status retire_version(Job& job, const std::string& name, std::int64_t vers
   PERDURE_TRY([[maybe_unused]] const auto opened, job.begin({Operation::retire, name, version}, ready));
   const auto number = static_cast<std::uint64_t>(version);
   bool found = false;
+  PERDURE_TRY(const plan::Line line, line_of_all(job, name));
   PERDURE_CHECK(agree_after(job.comm(), "retire", [&]() -> base::Status {
     if (!job.leads()) return {};
     auto held = held_id(job, name, number);
-    found = held && held->has_value();
-    PERDURE_CHECK(job.engine().channel().call(ipc::Retire{name, number}));
+    found = held && held->has_value() && is_of(line, **held);
+    ipc::Retire retire{name, number};
+    retire.line = line;
+    PERDURE_CHECK(job.engine().channel().call(retire));
     return {};
   }));
   // The store comes after every node has let go: no flush may publish it again.
   PERDURE_CHECK(agree_after(job.comm(), "retire", [&]() -> base::Status {
     base::Status outcome;
-    if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, found);
-    job.known().retired(name, number);
+    if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, line, found);
+    job.known().retired(name, number, line);
     return outcome;
   }));
   PERDURE_TRY(const bool anybody, on_any_rank(job.comm(), found));
   if (!anybody) return base::fail(PERDURE_NOT_FOUND, text(name, number), "there is no such version");
   return {};
-}
-
-base::Status close_job(Job& job) {
-  const base::Status committed = base::caught("close", [&] { return job.engine().take_commit(); });
-  Opening opening;
-  opening.operation = Operation::close;
-  opening.engine_lost = job.engine().gone();
-  const auto opened = job.exchange(opening, {});
-  base::Status outcome = opened ? base::Status() : base::Status(base::fail(opened.error()));
-  const bool embedded = job.config().text("engine.mode") != "daemon";
-  if (opened && embedded) outcome = drain_engines(job);
-  if (outcome) outcome = committed;
-  base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
-  if (agreed && embedded && job.group().network_open()) agreed = drop_redundancy(job);
-  job.leave();
-  if (opened) (void)job.comm().barrier();
-  return agreed;
 }
 
 }  // namespace perdure::client

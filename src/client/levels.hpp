@@ -18,7 +18,5 @@ base::Status retire_version(Job& job, const std::string& name, std::int64_t vers
 base::Status read_progress(Job& job, perdure_progress& progress);
 /// [local]
 base::Result<std::string> next_report(Job& job);
-/// [collective] Waits for the flush of an embedded engine, and lets go of it.
-base::Status close_job(Job& job);
 
 }  // namespace perdure::client

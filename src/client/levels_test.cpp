@@ -379,7 +379,7 @@ TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
   on_ranks([&](Job& job) {
     wait_for_store(job, write(job, 1));
     expect_level(job, 1, PERDURE_LEVEL_STORE);
-    job.known().observe("app", job.store(), false);
+    job.known().observe("app", job.store(), false, plan::line_of({}, plan::kFirstBranch));
     if (job.rank() == 0) os::install_hooks(&read_only);
     ASSERT_TRUE(job.comm().barrier());
     const auto refused = retire_version(job, "app", 1);

@@ -1,6 +1,6 @@
 #pragma once
-// What a call that waits for long says meanwhile, where the option `messages` wants that. Nothing else of the library
-// prints.
+// What a call that waits for long says meanwhile, what a checkpoint leaves behind and what a restore passes over, where
+// the option `messages` wants that. Nothing else of the library prints.
 #include <string>
 
 #include "config/config.hpp"
@@ -11,7 +11,7 @@ class Messages {
  public:
   Messages() = default;  ///< nobody wants to hear anything
   explicit Messages(const config::Config& config) : wanted_(config.text("messages") == "stderr") {}
-  /// One line. `text` begins with what waits.
+  /// One line. `text` begins with what it is about.
   void say(const std::string& text) const;
 
  private:

@@ -40,6 +40,8 @@ class NameClaims {
   /// Of the name's place in the store, as it was seen last (store::Store::incarnation); 0: it could not be seen. Of
   /// names that are held for writing it is looked at again with each renewal.
   std::uint64_t incarnation(const std::string& name);
+  /// The store has a place for this name, and it was seen in this launch.
+  bool saw_place(const std::string& name) { return incarnation(name) > store::kNoIncarnation; }
   /// For a report, once: that the store belongs to somebody else. Empty: nothing to tell. As hold(), of one thread.
   std::string news_of_store();
   /// Free for the next launch of this job from now on. Where that cannot be written, its lease ends.

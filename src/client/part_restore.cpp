@@ -31,15 +31,16 @@ base::Result<std::vector<segment::RegionEntry>> PartRestore::entries() {
 
 base::Status PartRestore::find(const std::vector<segment::RegionEntry>& entries) {
   const std::string object = "region " + std::to_string(target_.id) + " of rank " + std::to_string(of_);
+  const std::size_t number = capture::entry_for(regions_, entries, target_.id);
   const segment::RegionEntry* found = nullptr;
-  for (const auto& entry : entries) {
-    if (entry.id == target_.id) {
-      found = &entry;
-      range_ = {capture_.bytes, entry.bytes()};
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i == number) {
+      found = &entries[i];
+      range_ = {capture_.bytes, found->bytes()};
     }
-    capture_.bytes += entry.bytes();
+    capture_.bytes += entries[i].bytes();
   }
-  if (found == nullptr) return base::fail(PERDURE_NOT_FOUND, object, "it is not part of " + reader_.id().text());
+  if (found == nullptr) return base::fail(PERDURE_MISMATCH, object, "it is not part of " + reader_.id().text());
   if (found->kind != segment::EntryKind::memory)
     return base::fail(PERDURE_MISMATCH, object, std::string("it was stored as ") + segment::kind_name(found->kind),
                       "restore arrays with perdure_restore()");
@@ -55,11 +56,11 @@ base::Status PartRestore::describe() {
   if (of_ >= reader_.ranks()) {
     wrong_use_ = true;
     return base::fail(
-        PERDURE_NOT_FOUND, reader_.id().text(),
+        PERDURE_MISMATCH, reader_.id().text(),
         "it has " + std::to_string(reader_.ranks()) + " ranks, and none of number " + std::to_string(of_));
   }
   PERDURE_TRY(const auto all, entries());
-  const auto found = find(all);
+  const auto found = find(all);  // or the caller's mistake
   wrong_use_ = !found;
   return found;
 }

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "capture/region.hpp"
+#include "capture/matching.hpp"
 #include "client/shared_chunks.hpp"
 
 namespace perdure::client {
@@ -13,9 +13,11 @@ namespace perdure::client {
 class PartRestore {
  public:
   /// `target`: its id, and memory of this rank. `of`: the rank that stored it; other ranks may ask for others.
-  PartRestore(Job& job, VersionReader& reader, std::uint32_t of, const capture::Region& target)
-      : job_(job), reader_(reader), of_(of), target_(target) {}
-  /// [local] That it is stored as memory of this size. PERDURE_NOT_FOUND or PERDURE_MISMATCH (wrong_use()) otherwise.
+  /// `regions`: what is protected says which stored region has that id now.
+  PartRestore(Job& job, VersionReader& reader, std::uint32_t of, const capture::Region& target,
+              const capture::RegionTable& regions)
+      : job_(job), reader_(reader), of_(of), target_(target), regions_(regions) {}
+  /// [local] That it is stored as memory of this size. PERDURE_MISMATCH (wrong_use()) otherwise.
   base::Status describe();
   bool wrong_use() const { return wrong_use_; }
   /// [collective] All ranks get an error when one does.
@@ -34,6 +36,7 @@ class PartRestore {
   VersionReader& reader_;
   std::uint32_t of_;
   const capture::Region& target_;
+  const capture::RegionTable& regions_;
   SharedChunks chunks_{job_, reader_};
   bool wrong_use_ = false;
   plan::StoredCapture capture_;                               // of that rank

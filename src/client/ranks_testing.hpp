@@ -54,7 +54,7 @@ class JobOfThreads : public testing::Test {
   static segment::VersionId attempt_at(Job& job, std::int64_t version) {
     Opening opening{Operation::checkpoint, "app", version};
     opening.root_words[0] = job.known().next_attempt("app", os::wall_clock_ns());
-    opening.root_words[1] = os::random_u64();
+    opening.root_words[1] = plan::nonce_on(plan::kFirstBranch, os::random_u64());
     const auto opened = job.begin(opening, {});
     EXPECT_TRUE(opened);
     return {"app", static_cast<std::uint64_t>(version), {opened->root_words[0], opened->root_words[1]}};

@@ -107,16 +107,17 @@ void RegionPlaces::set_masks(const affinity::PlacesHere& places) {
 
 // Whoever was started with a policy of memory, or has chosen one, gets what that says.
 void RegionPlaces::bring_back(const capture::RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                              const std::vector<std::int32_t>& wanted) {
+                              const std::vector<std::int32_t>& to) {
   const bool pages = of_pages() && os::has_several_nodes() && !os::has_memory_policy();
   if (threads_.empty() && !pages) return;
   const auto then = affinity::places_of(stored);
   if (!then) return;
   std::map<std::uint32_t, std::uint64_t> bytes;  // by node of then
   Spans spans;
-  for (const auto& entry : stored) {
-    if (!pages || entry.attributes.empty() || !std::binary_search(wanted.begin(), wanted.end(), entry.id)) continue;
-    const auto* region = table.find(entry.id);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const auto& entry = stored[i];
+    if (!pages || entry.attributes.empty() || to[i] == capture::kNoRegion) continue;
+    const auto* region = table.find(to[i]);
     if (!is_dense(region, entry)) continue;
     const auto first = first_page_bytes(region->address);
     for (const auto& part :

@@ -20,10 +20,10 @@ class RegionPlaces {
   base::Status name_thread(std::int32_t id);
   /// Attributes for the entries of a capture of `table`.
   void note(const capture::RegionTable& table, std::vector<segment::RegionEntry>& entries);
-  /// Threads get their masks, and regions whose ids are in `wanted` (ascending) the pages that they do not have yet,
-  /// where those were that `stored` tells of.
+  /// Threads get their masks, and regions the pages that they do not have yet, where those were that `stored` tells of.
+  /// `to` has for each entry the region that it fills, or capture::kNoRegion.
   void bring_back(const capture::RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                  const std::vector<std::int32_t>& wanted);
+                  const std::vector<std::int32_t>& to);
 
  private:
   bool of_pages() const { return mode_ == "keep" || mode_ == "pages"; }

@@ -1,10 +1,15 @@
 // Restore: a version that fails verification is left for the next older one, by all ranks together (architecture,
 // promises 1 and 2). What only keeps a rank from its data leaves it for none.
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "client/array_restore.hpp"
+#include "client/branch_to_write.hpp"
+#include "client/first_error.hpp"
 #include "client/levels.hpp"
+#include "client/mapped_regions.hpp"
+#include "client/messages.hpp"
 #include "client/part_restore.hpp"
 #include "client/session.hpp"
 #include "client/version_reader.hpp"
@@ -118,40 +123,40 @@ class Attempts {
   base::Status hindrance_;
 };
 
+// [local] What of this rank's own capture `target` takes. PERDURE_MISMATCH: it does not fit.
+base::Status fit(VersionReader& reader, std::uint32_t rank, capture::MemoryTarget& target,
+                 std::vector<capture::ChunkRange>& needed) {
+  if (reader.of_other_ranks()) {
+    target.take_all_elsewhere();
+    return {};
+  }
+  PERDURE_TRY(const auto* piece, reader.locate(rank));
+  PERDURE_TRY(needed, target.accept(piece->regions));
+  return {};
+}
+
 }  // namespace
 
 // The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
 base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::MemoryTarget& target) {
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
-  bool wrong_use = false;
   const bool fetched = outcome.has_value();  // on all ranks
-  if (outcome)
-    outcome = base::caught("restore", [&]() -> base::Status {
-      if (reader.of_other_ranks()) {
-        target.take_all_elsewhere();
-        return {};
-      }
-      PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
-      auto accepted = target.accept(piece->regions);
-      const auto code = accepted ? PERDURE_OK : accepted.error().code;
-      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = true;
-      if (!accepted) return base::fail(accepted.error());
-      needed = std::move(*accepted);
-      return {};
-    });
+  if (outcome) outcome = base::caught("restore", [&] { return fit(reader, job_->rank(), target, needed); });
+  bool wrong_use = fetched && !outcome && outcome.error().code == PERDURE_MISMATCH;
   // What is not in this rank's capture as it wants it is gathered from those of all: by all, if by one.
   std::optional<ArrayRestore> arrays;
   if (reader.regions().arrays && fetched) {
     PERDURE_TRY(const bool gathers, on_any_rank(job_->comm(), outcome && !target.elsewhere().empty()));
     if (gathers) {
       const base::Status ready = agree(job_->comm(), outcome);
-      if (ready) arrays.emplace(*job_, reader, regions_, target.elsewhere());
+      const bool all = target.wanted().all && reader.of_other_ranks();  // else each rank has looked at its own
+      if (ready) arrays.emplace(*job_, reader, regions_, capture::Wanted{target.elsewhere(), all});
       outcome = ready ? arrays->describe() : ready;
       wrong_use = wrong_use || (arrays && arrays->wrong_use());
     }
   }
-  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
+  PERDURE_TRY(wrong_use, told_to_all(reader, wrong_use, outcome));
   if (!wrong_use) {
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome)
@@ -170,7 +175,28 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   }
   PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
   all.source = (reader.fetched() ? 4 : 0) | (arrays ? arrays->source() : 0);
+  static const std::vector<std::int32_t> none;
+  if (all.status) regions_.note_restored(target.wanted().ids, target.absent(), arrays ? arrays->absent() : none);
   return all;
+}
+
+// [collective] Where a version does not fit what some rank wants of it, that is the error of all: they can do nothing
+// else than that rank, and none takes it for a first start. True then, with that error as `outcome`.
+base::Result<bool> Session::told_to_all(const VersionReader& reader, bool wrong_use, base::Status& outcome) {
+  PERDURE_TRY(const bool anywhere, on_any_rank(job_->comm(), wrong_use));
+  if (!anywhere) return false;
+  base::Error mine;
+  PERDURE_CHECK(agree_after(job_->comm(), "restore", [&]() -> base::Status {
+    if (!wrong_use) return {};
+    mine = outcome.error();
+    if (!mine.object.empty()) mine.cause = mine.object + ": " + mine.cause;
+    mine.object = reader.id().text();
+    if (job_->ranks() > 1) mine.object += ", rank " + std::to_string(job_->rank());
+    return {};
+  }));
+  const std::uint64_t who = wrong_use ? job_->rank() : ~std::uint64_t{0};
+  outcome = first_error(job_->comm(), mine, who, 0);
+  return true;
 }
 
 namespace {
@@ -252,9 +278,9 @@ base::Result<Session::Outcome> Session::restore_chosen_part(VersionReader& reade
                                                             const capture::Region& target) {
   base::Status outcome = reader.fetch();
   const bool fetched = outcome.has_value();  // on all ranks
-  PartRestore part(*job_, reader, of, target);
+  PartRestore part(*job_, reader, of, target, regions_);
   if (outcome) outcome = base::caught("restore", [&] { return part.describe(); });
-  PERDURE_TRY(const bool wrong_use, on_any_rank(job_->comm(), part.wrong_use()));
+  PERDURE_TRY(const bool wrong_use, told_to_all(reader, part.wrong_use(), outcome));
   if (!wrong_use) {
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome) outcome = base::caught("restore", [&] { return reader.commit_fetched(); });
@@ -296,36 +322,59 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
     if (after == plan::RestoreStep::again_after_pause) os::sleep_ns(attempts.pause_ns(reader.id()));
     if (after == plan::RestoreStep::attach) PERDURE_CHECK(job_->attach());
     if (after == plan::RestoreStep::without_slots) reader.set_aside_unread();
-    if (after == plan::RestoreStep::older) reader.exclude(outcome.status.error());
+    if (after == plan::RestoreStep::older) PERDURE_CHECK(reader.exclude(outcome.status.error()));
   }
 }
 
-// What this rank says of the regions that are wanted.
+// What this rank says of the regions that are wanted. Memory of one rank that may be absent keeps no array from coming
+// back on another number of ranks.
 void Session::tell_regions(Opening& opening, const RegionNews& declared,
                            const std::vector<std::int32_t>& wanted) const {
   opening.regions = declared;
+  opening.regions.arrays = std::any_of(wanted.begin(), wanted.end(), [&](std::int32_t id) {
+    const auto* region = regions_.find(id);
+    return region != nullptr && region->part;
+  });
   opening.regions.local =
       regions_.regions().empty();  // who has none of any kind says nothing of other numbers of ranks
-  opening.regions.arrays = false;
   for (const auto id : wanted) {
     const auto* region = regions_.find(id);
-    const bool array = region != nullptr && region->part;
-    (array ? opening.regions.arrays : opening.regions.local) = true;
-    if (!array && opening.local_region.empty())
+    if (region != nullptr && (region->part || (region->optional && opening.regions.arrays))) continue;
+    opening.regions.local = true;
+    if (opening.local_region.empty())
       opening.local_region = region == nullptr ? "region " + std::to_string(id) : region->text();
   }
 }
 
+namespace {
+
+// What names no branch is refused on all ranks.
+base::Status choose_branch(Opening& opening, std::optional<std::string_view> text) {
+  if (!text) return {};
+  const auto branch = plan::parse_branch(*text);
+  if (branch) opening.detail = on_branch(*branch);
+  if (branch) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, "branch '" + std::string(text->substr(0, 64)) + "'",
+                    "it is not the name of a branch", "perdure ls shows them: six hexadecimal digits");
+}
+
+}  // namespace
+
 base::Status Session::restore(std::string_view name, std::int64_t version,
-                              const std::optional<std::span<const std::int32_t>>& ids) {
-  return collective([&] { return restore_all(std::string(name), version, ids); });
+                              const std::optional<std::span<const std::int32_t>>& ids,
+                              std::optional<std::string_view> branch) {
+  auto outcome = collective([&] { return restore_all(std::string(name), version, ids, branch); });
+  note_name(name);
+  return outcome;
 }
 
 base::Status Session::restore_all(const std::string& name, std::int64_t version,
-                                  const std::optional<std::span<const std::int32_t>>& ids) {
+                                  const std::optional<std::span<const std::int32_t>>& ids,
+                                  std::optional<std::string_view> branch) {
   const std::uint64_t begun = os::monotonic_ns();
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
-  base::Status ready = segment::check_name(name);
+  base::Status ready = followed_.take_refusal();
+  if (ready) ready = segment::check_name(name);
   if (ready) ready = check_version(version, true);
   if (ready) ready = job_->hold(name, NameClaims::Access::read);
   os::crash_point(os::CrashPoint::restore_begin);
@@ -334,21 +383,25 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   std::optional<capture::MemoryTarget> target;
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
+      PERDURE_CHECK(find_regions());
+      PERDURE_CHECK(ids ? check_mapped(regions_, *ids) : check_mapped(regions_));
       target.emplace(regions_, ids ? std::optional(std::vector<std::int32_t>(ids->begin(), ids->end())) : std::nullopt);
       return {};
     });
   Opening opening{Operation::restore, name, version};
+  if (ready) ready = choose_branch(opening, branch);
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
-      tell_regions(opening, arrays_.news(regions_), target->wanted());
+      tell_regions(opening, arrays_.news(regions_), target->wanted().ids);
       return {};
     });
   PERDURE_CHECK(
       restore_newest(reader, opening, ready, [&](VersionReader& chosen) { return restore_chosen(chosen, *target); }));
-  return restored(reader, begun);
+  return end_restore(reader, begun);
 }
 
-base::Status Session::restore(std::string_view of_name, std::int64_t version, capture::Target& target) {
+base::Status Session::restore(std::string_view of_name, std::int64_t version, capture::Target& target,
+                              std::optional<std::string_view> branch) {
   return collective([&]() -> base::Status {
     const std::uint64_t begun = os::monotonic_ns();
     left_ns_ = 0;
@@ -361,21 +414,40 @@ base::Status Session::restore(std::string_view of_name, std::int64_t version, ca
     VersionReader reader(*job_);
     Opening opening{Operation::restore, name, version};
     opening.regions.local = true;  // what one rank has
+    if (ready) ready = choose_branch(opening, branch);
     PERDURE_CHECK(restore_newest(reader, opening, ready,
                                  [&](VersionReader& chosen) { return restore_chosen_to(chosen, target); }));
-    return restored(reader, begun);
+    return end_restore(reader, begun);
   });
 }
 
-base::Status Session::restored(VersionReader& reader, std::uint64_t begun) {
-  // Also where the latest was asked for: what is newer was damaged, and its numbers are free.
+// Where messages are wanted, by one rank for all; each node's engine has a report of it.
+void Session::tell_passed_over() const {
+  if (job_->rank() != 0 || !restored_ || restored_->passed_over.empty()) return;
+  Messages(job_->config())
+      .say("checkpoint " + restored_->id.name + ": version " + std::to_string(restored_->id.version) +
+           " was restored, which is not the newest; passed over: " + passed_over_text(restored_->passed_over));
+}
+
+base::Result<Restored> Session::restored() const {
+  if (restored_) return *restored_;
+  return base::fail(PERDURE_NOT_FOUND, "restore", "this handle has restored nothing yet");
+}
+
+base::Status Session::end_restore(VersionReader& reader, std::uint64_t begun) {
+  // Also where the latest was asked for: what is newer was damaged, and stays behind.
   job_->known().went_back(reader.id());
-  job_->known().went_on_from(reader.id());
+  go_on_from(*job_, reader.id());
   const BytesRead read = reader.bytes_read();
   progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
   progress_.restore_source |= (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0);
+  restored_ = Restored{reader.id(), progress_.restore_source, reader.passed_over()};
+  // Who asks for the latest first, and then for its number, passes over the same.
+  if (latest_ && latest_->id == reader.id() && restored_->passed_over.empty())
+    restored_->passed_over = latest_->passed_over;
   PERDURE_CHECK(reader.replicate_again());
   record(*job_, reader.id());  // nobody is told of a restore that fails here after all
+  tell_passed_over();
   progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
   os::crash_point(os::CrashPoint::restore_done);
   return {};
@@ -398,7 +470,7 @@ base::Status Session::restore_part(std::string_view name, std::int64_t version, 
     opening.detail = kPart;
     PERDURE_CHECK(restore_newest(reader, opening, ready,
                                  [&](VersionReader& chosen) { return restore_chosen_part(chosen, of, target); }));
-    return restored(reader, begun);
+    return end_restore(reader, begun);
   });
 }
 

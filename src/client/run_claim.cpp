@@ -55,7 +55,7 @@ base::Result<std::unique_ptr<RunClaim>> RunClaim::take(const config::Config& con
 base::Status RunClaim::try_all(bool again, const Messages& messages) {
   store::OwnerWatch watch(written_.host);
   for (bool told = false;; os::sleep_ns(kRunWatch_ns)) {
-    const auto there = store_->runner(name_);
+    const auto there = store::runner(*store_, name_);
     if (!there && there.error().code != PERDURE_CORRUPT) return {};
     const std::optional<store::Owner> known = there ? *there : std::nullopt;
     const auto verdict = known && !again ? judge(*known, watch, written_.lease_ns) : plan::LeaseVerdict::take;
@@ -71,7 +71,7 @@ base::Status RunClaim::try_all(bool again, const Messages& messages) {
 // False: somebody was quicker, and is judged next.
 bool RunClaim::try_to_take(const std::optional<store::Owner>& there) {
   written_.beat = (there ? there->beat : 0) + 1;  // each record differs from all before
-  const auto taken = store_->set_runner(name_, there, written_);
+  const auto taken = store::set_runner(*store_, name_, there, written_);
   held_ = taken.has_value();
   if (taken || taken.error().code == PERDURE_NOT_FOUND) return true;
   if (taken.error().code == PERDURE_EXISTS) return false;
@@ -101,7 +101,7 @@ void RunClaim::set(const store::Owner& next) {
   if (!held_) return;
   store::Owner renewed = next;
   renewed.beat = written_.beat + 1;
-  const auto done = store_->set_runner(name_, written_, renewed);
+  const auto done = store::set_runner(*store_, name_, written_, renewed);
   if (done) written_ = renewed;
   if (!done && done.error().code == PERDURE_EXISTS) held_ = false;
 }

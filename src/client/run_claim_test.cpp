@@ -34,11 +34,11 @@ class RunClaims : public testing::Test {
     EXPECT_TRUE(config.set_all("checkpoint.lease=" + lease, config::Origin::command_line, "test"));
     return RunClaim::take(config, "image", again);
   }
-  std::optional<store::Owner> runner() { return store_->runner("image").value(); }
+  std::optional<store::Owner> runner() { return store::runner(*store_, "image").value(); }
   /// Somebody's record, as one on another machine would write it.
   void write(store::Owner owner) {
     owner.beat = runner() ? runner()->beat + 1 : 1;
-    ASSERT_TRUE(store_->set_runner("image", runner(), owner));
+    ASSERT_TRUE(store::set_runner(*store_, "image", runner(), owner));
   }
   static store::Owner elsewhere(std::uint64_t lease_ns) {
     store::Owner owner = this_launch("default", "", "another", lease_ns);
@@ -100,7 +100,7 @@ TEST_F(RunClaims, OfAnotherMachineThatAreRenewedRefuse) {
     for (; !over; os::sleep_ns(5'000'000)) {  // wait: somebody renews it now and then
       store::Owner next = *runner();
       ++next.beat;
-      (void)store_->set_runner("image", runner(), next);
+      (void)store::set_runner(*store_, "image", runner(), next);
     }
   });
   const auto taken = take("3600");
@@ -129,7 +129,7 @@ TEST_F(RunClaims, ThatWereTakenFromSomebodyAgainStayTheirs) {
   ASSERT_TRUE(first);
   store::Owner theirs = elsewhere(3'600'000'000'000);
   for (bool written = false; !written; theirs.beat += 7)
-    written = store_->set_runner("image", runner(), theirs).has_value();
+    written = store::set_runner(*store_, "image", runner(), theirs).has_value();
   first->reset();
   EXPECT_EQ(runner()->host, theirs.host);
   EXPECT_FALSE(runner()->ended) << "it is not ours any more";

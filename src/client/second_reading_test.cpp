@@ -89,6 +89,22 @@ TEST_F(SecondReading, OneReaderOfManifestsWithBadMemoryEmptiesNoStore) {
   expect_nothing_set_aside();
 }
 
+TEST_F(SecondReading, OfADirectoryThatWasRenamedIsNoDamage) {
+  store_one();
+  ASSERT_TRUE(os::rename_path(directory_ / "store/app", directory_ / "store/other"));
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    const auto chosen = reader.choose({Operation::restore, "other", -1}, {});
+    ASSERT_FALSE(chosen);
+    EXPECT_EQ(chosen.error().code, PERDURE_MISMATCH);
+    EXPECT_NE(chosen.error().text().find("perdure rename app other"), std::string::npos) << chosen.error().text();
+  });
+  const auto store = store::make_store(directory_ / "store").value();
+  EXPECT_TRUE(store->set_aside("other").value().empty());
+  ASSERT_TRUE(os::rename_path(directory_ / "store/other", directory_ / "store/app"));
+  expect_nothing_set_aside();
+}
+
 TEST_F(SecondReading, OfDamageThatIsThereSetsItAside) {
   store_one();
   damage_stored();

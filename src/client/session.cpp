@@ -5,7 +5,11 @@
 #include <utility>
 
 #include "client/array_restore.hpp"
+#include "client/branch_to_write.hpp"
+#include "client/close.hpp"
 #include "client/levels.hpp"
+#include "client/mapped_regions.hpp"
+#include "client/messages.hpp"
 #include "client/version_reader.hpp"
 #include "client/version_writer.hpp"
 #include "os/crash_point.hpp"
@@ -23,7 +27,7 @@ std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_c
 
 }  // namespace
 
-Session::Session() : process_(os::process_id()) { progress_.restored_version = -1; }
+Session::Session() { progress_.restored_version = -1; }
 
 base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                                      const std::vector<std::string>& settings) {
@@ -34,6 +38,7 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   }));
   PERDURE_TRY(session->job_, Job::open(std::move(comm), options, settings));
   session->places_.emplace(session->job_->config());
+  session->due_.emplace(session->job_->config());
   return session;
 }
 
@@ -57,7 +62,9 @@ base::Status Session::protect(const capture::Region& region) {
     return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
                       "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
                       "put what lies side by side in memory into one region");
+  followed_.make_way(region, regions_);
   PERDURE_CHECK(regions_.protect(region));
+  followed_.forget(region.id);
   job_->engine().expect(regions_.bytes(), regions_.has_parts());
   return {};
 }
@@ -65,38 +72,68 @@ base::Status Session::protect(const capture::Region& region) {
 base::Status Session::unprotect(std::int32_t id) {
   if (flight_) flight_->end();  // its memory may be given back
   PERDURE_CHECK(regions_.unprotect(id));
+  followed_.forget(id);
   job_->engine().expect(regions_.bytes(), regions_.has_parts());
   return {};
 }
 
+// [local] Before all ranks agree on anything, so that a region that is nowhere is an error of all.
+base::Status Session::find_regions() {
+  PERDURE_TRY(const bool moved,
+              followed_.update(regions_, [&](const capture::Region& region) { return check_chunks(region); }));
+  if (moved) job_->engine().expect(regions_.bytes(), regions_.has_parts());
+  return {};
+}
+
 base::Status Session::checkpoint(std::string_view name, std::int64_t version) {
-  return collective([&] { return checkpoint_all(std::string(name), version, nullptr); });
+  return checkpoint_when_asked(name, version, nullptr);
 }
 
 base::Status Session::checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
-  return collective([&] { return checkpoint_all(std::string(name), version, &source); });
+  return checkpoint_when_asked(name, version, &source);
+}
+
+// What asks during the call asks for the next one.
+base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source) {
+  const std::uint64_t asked = due_->asked();
+  const base::Status outcome = collective([&] { return checkpoint_all(std::string(name), version, source); });
+  if (outcome) due_->served(asked);
+  note_name(name);
+  return outcome;
+}
+
+// Also of a first start, which had nothing to restore.
+void Session::note_name(std::string_view name) {
+  (void)base::caught("perdure", [&]() -> base::Status {
+    if (segment::check_name(name)) due_->uses(name);
+    return {};
+  });
+}
+
+// What this rank can tell by itself.
+base::Status Session::may_begin(const std::string& name, std::int64_t version, const capture::Source* source) {
+  PERDURE_CHECK(followed_.take_refusal());
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_version(version));
+  if (source != nullptr) return {};
+  PERDURE_CHECK(find_regions());
+  return check_mapped(regions_);
 }
 
 base::Status Session::checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source) {
   const std::uint64_t begun = os::monotonic_ns();
   os::crash_point(os::CrashPoint::checkpoint_begin);
   tell_step(begun);
-  base::Status ready = segment::check_name(name);
-  if (ready) ready = check_version(version);
+  base::Status ready = base::caught("checkpoint", [&] { return may_begin(name, version, source); });
   Opening opening{Operation::checkpoint, name, version};
   const auto number = static_cast<std::uint64_t>(version);
   segment::VersionId id{name, number, {}};
   auto next = next_.take(name, begun);
+  plan::Branch branch = plan::kFirstBranch;  // at rank 0
   if (job_->rank() == 0 && ready)
     ready = base::caught("checkpoint", [&]() -> base::Status {
-      PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
-      // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
-      const bool replace = job_->config().boolean("checkpoint.replace");
-      job_->known().observe(name, job_->store(), replace);
-      if (next) next->lasts = next->lasts && job_->known().is_newest(name, next->attempt.created_ns);
-      opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
-      opening.root_words[1] = os::random_u64();
-      return replace ? base::Status() : job_->known().check_free(name, number);
+      PERDURE_TRY(branch, draw_attempt(opening, next));
+      return {};
     });
   if (ready)
     ready = base::caught("checkpoint", [&]() -> base::Status {
@@ -104,7 +141,7 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
       opening.wish = source != nullptr || !may_stage_ahead(opening.regions);
       if (job_->rank() != 0 || opening.wish) return {};
       opening.next_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
-      opening.next_words[1] = os::random_u64();
+      opening.next_words[1] = plan::nonce_on(branch, os::random_u64());
       return {};
     });
   std::optional<PieceAhead> ahead;
@@ -130,6 +167,22 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   left_ns_ = os::monotonic_ns();
   progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
   return outcome;
+}
+
+// At rank 0: an attempt on the branch that is written, and whether the one that was drawn before is still good.
+base::Result<plan::Branch> Session::draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next) {
+  const std::string& name = opening.name;
+  PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
+  PERDURE_TRY(const plan::Branch branch, branch_to_write(*job_, name));
+  if (next)
+    next->lasts = next->lasts && job_->known().is_newest(name, next->attempt.created_ns) &&
+                  plan::branch_of(next->attempt.nonce) == branch;
+  opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
+  opening.root_words[1] = plan::nonce_on(branch, os::random_u64());
+  // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
+  if (!job_->config().boolean("checkpoint.replace"))
+    PERDURE_CHECK(job_->known().check_free(name, static_cast<std::uint64_t>(opening.version)));
+  return branch;
 }
 
 // What is little, and is the same to the engine whatever the other ranks have.
@@ -190,7 +243,7 @@ base::Status Session::capture(const segment::VersionId& id, capture::Source* sou
   });
 }
 
-base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
+base::Result<std::uint64_t> Session::latest(std::string_view of_name, Adopt goes_on) {
   return collective([&]() -> base::Result<std::uint64_t> {
     const std::string name(of_name);
     VersionReader reader(*job_);
@@ -201,6 +254,11 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
     for (const auto& entry : regions_.regions()) all.push_back(entry.first);
     tell_regions(opening, {}, all);
     PERDURE_CHECK(reader.choose(opening, ready));
+    latest_ = Restored{reader.id(), 0, reader.passed_over()};
+    if (goes_on == Adopt::yes && !job_->known().last(name)) {
+      job_->known().went_back(reader.id());
+      go_on_from(*job_, reader.id());
+    }
     return reader.id().version;
   });
 }
@@ -233,9 +291,11 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
     reader.release();
     return located;
   }));
-  for (const auto& region : entries)
-    if (region.id == id) return region;
-  return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not part of " + reader.id().text());
+  const std::size_t found = capture::entry_for(regions_, entries, id);
+  if (found < entries.size()) return entries[found];
+  const auto* region = regions_.find(id);
+  return base::fail(PERDURE_MISMATCH, region == nullptr ? "region " + std::to_string(id) : region->text(),
+                    "it is not part of " + reader.id().text());
 }
 
 base::Result<segment::ArrayEntry> Session::stored_array(std::string_view name, std::int64_t version, std::int32_t id) {
@@ -254,8 +314,7 @@ base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, s
     PERDURE_CHECK(reader.choose(opening, ready));
     fetched = reader.fetch();
   } while (!fetched && reader.leave_to_store(fetched.error()));
-  const std::vector<std::int32_t> none;
-  ArrayRestore arrays(*job_, reader, regions_, none);
+  ArrayRestore arrays(*job_, reader, regions_, {});
   const base::Status described = fetched ? arrays.describe() : fetched;
   (void)base::caught("restore", [&]() -> base::Status { return reader.commit_fetched(); });
   reader.release();
@@ -308,10 +367,42 @@ base::Result<bool> Session::any(bool here) {
   });
 }
 
-base::Status Session::close() {
+// A program asks in every step: what is being captured goes on meanwhile.
+base::Result<unsigned> Session::due() {
+  return job_->comm().call([&]() -> base::Result<unsigned> {
+    Opening opening;
+    opening.operation = Operation::due;
+    opening.due = due_->here(job_->rank() == 0 ? &job_->store() : nullptr);
+    PERDURE_TRY(const Opened opened, job_->exchange(opening, {}));
+    return opened.due;
+  });
+}
+
+base::Status Session::close(Closing closing, const std::string& why) {
+  const base::Status outcome =
+      closing == Closing::alone ? base::caught("close", [this] { return close_alone(); }) : close_together();
+  // Of what another rank could not do, that rank speaks.
+  const bool speaks = !outcome && (outcome.error().code != PERDURE_PEER_FAILED || job_->rank() == 0);
+  if (speaks && closing != Closing::by_owner)
+    (void)base::caught("messages", [&]() -> base::Status {
+      Messages(job_->config()).say(why + ": " + outcome.error().text());
+      return {};
+    });
+  return outcome;
+}
+
+base::Status Session::close_together() {
   const base::Status finished = finish_capture();
-  const base::Status closed = collective([&] { return close_job(*job_); });
+  bool met = false;
+  const base::Status closed = collective([&] { return close_job(*job_, met); });
+  if (!met) (void)base::caught("close", [&] { return close_job_alone(*job_); });  // what is acknowledged gets stored
   return closed ? finished : closed;
+}
+
+// What all ranks have copied is a version without another call. What some have not is none, and nobody was told of one.
+base::Status Session::close_alone() {
+  if (flight_) flight_->end();
+  return close_job_alone(*job_);
 }
 
 }  // namespace perdure::client

@@ -13,7 +13,10 @@
 #include "capture/memory.hpp"
 #include "client/array_agreement.hpp"
 #include "client/capture_in_flight.hpp"
+#include "client/due.hpp"
+#include "client/followed_regions.hpp"
 #include "client/job.hpp"
+#include "client/passed_over.hpp"
 #include "client/piece_ahead.hpp"
 #include "client/region_places.hpp"
 #include "plan/capture_choice.hpp"
@@ -21,6 +24,19 @@
 namespace perdure::client {
 
 class VersionReader;
+
+enum class Closing {
+  by_owner,  ///< [collective]
+  early,     ///< [collective] by somebody else
+  alone      ///< [local] The other ranks may be gone, and their communicator. The session is not to be destroyed then.
+};
+
+/// What a restore took.
+struct Restored {
+  segment::VersionId id;
+  int source = 0;  ///< of perdure_progress::restore_source
+  std::vector<PassedOver> passed_over;
+};
 
 class Session {
  public:
@@ -32,24 +48,33 @@ class Session {
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
   base::Status name_thread(std::int32_t id) { return places_->name_thread(id); }
-  base::Status set_label(std::int32_t id, const segment::Label& label) { return regions_.set_label(id, label); }
+  /// What is said of regions that are protected.
+  capture::RegionTable& regions() { return regions_; }
+  FollowedRegions& followed() { return followed_; }
   // Collective calls ask for no memory before others may wait for this rank (exchanges.hpp).
   base::Status checkpoint(std::string_view name, std::int64_t version);
   /// Of what `source` describes once all ranks have agreed, instead of the protected regions.
   base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source);
-  base::Result<std::uint64_t> latest(std::string_view name);
+  /// Whether what is captured first goes on from that version without a restore, as images of one process do.
+  enum class Adopt { no, yes };
+  base::Result<std::uint64_t> latest(std::string_view name, Adopt goes_on = Adopt::no);
   base::Result<segment::RegionEntry> stored_size(std::string_view name, std::int64_t version, std::int32_t id);
   /// Of a version of any number of ranks; without boxes.
   base::Result<segment::ArrayEntry> stored_array(std::string_view name, std::int64_t version, std::int32_t id);
-  /// `ids` nothing: all protected regions.
+  /// `ids` nothing: all protected regions. `branch`: of a version of this one and of what that went on from, whichever
+  /// branch is the current one.
   base::Status restore(std::string_view name, std::int64_t version,
-                       const std::optional<std::span<const std::int32_t>>& ids);
+                       const std::optional<std::span<const std::int32_t>>& ids,
+                       std::optional<std::string_view> branch = std::nullopt);
   /// This rank's data, of whatever it is, to `target`. Of a version that fails `target` may have got a part; its
   /// accept() begins anew with the next one.
-  base::Status restore(std::string_view name, std::int64_t version, capture::Target& target);
+  base::Status restore(std::string_view name, std::int64_t version, capture::Target& target,
+                       std::optional<std::string_view> branch = std::nullopt);
   /// Region `target.id` of rank `of` of those that wrote the version, to this rank's memory `target`.
   base::Status restore_part(std::string_view name, std::int64_t version, std::uint32_t of,
                             const capture::Region& target);
+  /// What the last restore of this handle took, and what it passed over. PERDURE_NOT_FOUND: there was none.
+  base::Result<Restored> restored() const;
   base::Status wait(std::string_view name, std::int64_t version, int level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
   /// `known` has what this process knows by itself also where the engine does not answer.
@@ -58,16 +83,23 @@ class Session {
   base::Status retire(std::string_view name, std::int64_t version);
   /// Whether it is so on any rank.
   base::Result<bool> any(bool here);
-  base::Status close();
-  std::int32_t process() const { return process_; }
+  /// Bits of perdure_due_reason.
+  base::Result<unsigned> due();
+  /// What fails is said where `messages` wants that, but to the owner, who is told. `why`: what makes it end.
+  base::Status close(Closing closing = Closing::by_owner, const std::string& why = {});
   std::uint32_t rank() const { return job_->rank(); }
   std::uint32_t ranks() const { return job_->ranks(); }
 
  private:
   Session();
   base::Status check_chunks(const capture::Region& region) const;
+  base::Status find_regions();
   void tell_step(std::uint64_t entered_ns);
+  base::Status may_begin(const std::string& name, std::int64_t version, const capture::Source* source);
+  base::Status checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source);
+  void note_name(std::string_view name);
   base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
+  base::Result<plan::Branch> draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next);
   bool may_stage_ahead(const RegionNews& news) const;
   void keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns);
   base::Status commit_ahead(PieceAhead& ahead);
@@ -78,6 +110,8 @@ class Session {
   void tell_hindered(CaptureInFlight& flight);
   base::Status note_captured(const segment::VersionId& id);
   base::Status finish_capture();
+  base::Status close_together();
+  base::Status close_alone();
   /// [collective] As every collective call begins: what is in flight is finished first.
   template <class Body>
   auto collective(Body body) {
@@ -90,28 +124,34 @@ class Session {
   struct Outcome;
   void tell_regions(Opening& opening, const RegionNews& declared, const std::vector<std::int32_t>& wanted) const;
   base::Status restore_all(const std::string& name, std::int64_t version,
-                           const std::optional<std::span<const std::int32_t>>& ids);
+                           const std::optional<std::span<const std::int32_t>>& ids,
+                           std::optional<std::string_view> branch);
   using Attempt = std::function<base::Result<Outcome>(VersionReader& reader)>;
   base::Result<Outcome> restore_chosen(VersionReader& reader, capture::MemoryTarget& target);
   base::Result<Outcome> restore_chosen_to(VersionReader& reader, capture::Target& target);
   base::Result<Outcome> restore_chosen_part(VersionReader& reader, std::uint32_t of, const capture::Region& target);
+  base::Result<bool> told_to_all(const VersionReader& reader, bool wrong_use, base::Status& outcome);
   base::Result<Outcome> ended(VersionReader& reader, const base::Status& outcome, bool wrong_use, bool touched);
   base::Status restore_newest(VersionReader& reader, const Opening& opening, const base::Status& ready,
                               const Attempt& attempt);
-  base::Status restored(VersionReader& reader, std::uint64_t begun);
+  base::Status end_restore(VersionReader& reader, std::uint64_t begun);
+  void tell_passed_over() const;
 
   std::unique_ptr<Job> job_;
   capture::RegionTable regions_;
+  FollowedRegions followed_;
   std::optional<RegionPlaces> places_;  // from open() on
   ArrayAgreement arrays_;
   std::uint64_t left_ns_ = 0;  // the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};
-  std::int32_t process_ = 0;
   std::unique_ptr<CaptureInFlight> flight_;                           // begun by the last checkpoint, and not agreed on
   std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last that failed after its call
   std::string hindered_;                                              // why the last one was copied by its call
   plan::CaptureChoice choice_;                                        // of capture.mode=auto
   NextAttempt next_;
+  std::optional<Restored> restored_;  // by the last restore
+  std::optional<Restored> latest_;    // what the last question for the latest found
+  std::optional<Due> due_;            // from open() on
 };
 
 }  // namespace perdure::client

@@ -2,6 +2,7 @@
 // thread of its own, and all ranks agree on it at the beginning of their next collective call.
 #include <utility>
 
+#include "client/branch_to_write.hpp"
 #include "client/session.hpp"
 #include "os/affinity.hpp"
 #include "os/crash_point.hpp"
@@ -87,7 +88,7 @@ base::Status Session::finish_capture() {
 
 base::Status Session::note_captured(const segment::VersionId& id) {
   if (job_->rank() == 0) job_->known().written(id);
-  job_->known().went_on_from(id);
+  go_on_from(*job_, id);
   if (failed_ && failed_->first.name == id.name && failed_->first.version == id.version) failed_.reset();
   return {};
 }

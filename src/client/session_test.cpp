@@ -1,6 +1,9 @@
 // A checkpoint is of all ranks or of none.
 #include "client/session.hpp"
 
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+
 #include "client/ranks_testing.hpp"
 
 namespace perdure::client {
@@ -35,6 +38,64 @@ TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {
     std::fill(memory.begin(), memory.end(), std::byte{77});
     ASSERT_TRUE(session.restore("app", PERDURE_LATEST, {}));
     EXPECT_EQ(memory, std::vector<std::byte>(memory.size(), static_cast<std::byte>(rank)));
+  });
+}
+
+TEST_F(Checkpoint, OfMemoryThatAProgramHasFreedIsAnErrorThatNamesIt) {
+  constexpr std::size_t kBytes = 96 * base::KiB;  // fits the tiers
+  // The system gives new mappings from the upper end of what was freed. So nobody gets the region, at its lower end.
+  constexpr std::size_t kFreed = base::GiB;
+  on_sessions([](Session& session, std::uint32_t rank) {
+    auto* memory = static_cast<std::byte*>(
+        ::mmap(nullptr, kFreed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(memory, MAP_FAILED);
+    ASSERT_TRUE(session.protect({1, memory, 1, kBytes}));
+    ASSERT_TRUE(session.checkpoint("app", 1));
+    if (rank == 1) ::munmap(memory, kFreed);
+    for (const auto& failed : {session.checkpoint("app", 2), session.restore("app", 1, std::nullopt)}) {
+      ASSERT_FALSE(failed);
+      EXPECT_EQ(failed.error().code, rank == 1 ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED);
+      if (rank == 1) {
+        EXPECT_THAT(failed.error().text(), testing::HasSubstr("region 1: its memory"));
+      }
+    }
+    if (rank != 1) ::munmap(memory, kFreed);
+    ASSERT_TRUE(session.unprotect(1));
+    EXPECT_TRUE(session.checkpoint("app", 2)) << "it goes on without it";
+  });
+}
+
+int locate_bytes(void* owner, void** address, std::size_t* count) {
+  auto& bytes = *static_cast<std::vector<std::byte>*>(owner);
+  *address = bytes.data();
+  *count = bytes.size();
+  return 0;
+}
+
+TEST_F(Checkpoint, HasWhatOwnersHaveAtTheCallAndNothingWhereOneHasNothing) {
+  on_sessions([](Session& session, std::uint32_t rank) {
+    std::vector<std::byte> first(1000, std::byte{1}), second(500, std::byte{2});
+    for (auto* owner : {&first, &second}) {
+      const std::int32_t id = owner == &first ? 1 : 2;
+      ASSERT_TRUE(session.protect({id, owner->data(), 1, owner->size()}));
+      ASSERT_TRUE(session.followed().follow(*session.regions().find(id), locate_bytes, owner));
+    }
+    std::swap(first, second);
+    ASSERT_TRUE(session.checkpoint("app", 1));
+    first.assign(2000, std::byte{7});
+    second.assign(1000, std::byte{0});
+    EXPECT_EQ(session.restore("app", 1, {}).error().code, PERDURE_MISMATCH) << "it has another size by now";
+    first.assign(500, std::byte{0});
+    ASSERT_TRUE(session.restore("app", 1, {}));
+    EXPECT_EQ(first, std::vector<std::byte>(500, std::byte{2}));
+    EXPECT_EQ(second, std::vector<std::byte>(1000, std::byte{1}));
+    if (rank == 1) first.clear();
+    const auto refused = session.checkpoint("app", 2);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, rank == 1 ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED);
+    EXPECT_EQ(session.latest("app").value(), 1U);
+    first.assign(30, std::byte{3});
+    ASSERT_TRUE(session.checkpoint("app", 2));
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/field_codec.hpp"
 #include "client/inventory.hpp"
+#include "plan/lineage.hpp"
 #include "plan/settlement.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -40,11 +41,26 @@ std::set<std::uint32_t> unreachable_ranks(const std::vector<NodeHolding>& all, c
   return ranks;
 }
 
+struct ForksOfName {
+  std::string name;
+  std::vector<plan::Fork> forks;
+  PERDURE_FIELDS(name, forks)
+};
+
 /// What rank 0 found in the store.
 struct InStore {
   StoreView view;
-  std::vector<segment::VersionId> whole = {};  ///< of each name of an open question the newest that is whole there
-  PERDURE_FIELDS(view, whole)
+  /// Of each name of an open question the newest that is whole there, and the newest of the question's run.
+  std::vector<segment::VersionId> whole = {};
+  std::vector<ForksOfName> forks = {};  ///< of the same names
+  PERDURE_FIELDS(view, whole, forks)
+  /// As far as it is known, both are of one run.
+  bool related(const segment::VersionId& one, const segment::VersionId& other) const {
+    const auto known =
+        std::find_if(forks.begin(), forks.end(), [&](const ForksOfName& of) { return of.name == one.name; });
+    return plan::related(known == forks.end() ? std::vector<plan::Fork>() : known->forks,
+                         plan::branch_of(one.attempt.nonce), plan::branch_of(other.attempt.nonce));
+  }
 };
 
 // By id: whether it is whole in tiers. Of all versions at once: looked at one by one, each would take a look at what
@@ -65,10 +81,13 @@ std::map<segment::VersionId, bool> versions_of(const std::vector<NodeHolding>& a
   return versions;
 }
 
-bool superseded(const std::map<segment::VersionId, bool>& versions, const InStore& stored,
-                const segment::VersionId& id) {
+enum class By { any_run, its_run };
+
+// A version of another run makes up for none.
+bool superseded(const std::map<segment::VersionId, bool>& versions, const InStore& stored, const segment::VersionId& id,
+                By by) {
   const auto newer = [&](const segment::VersionId& other) {
-    return other.name == id.name && id.attempt < other.attempt;
+    return other.name == id.name && id.attempt < other.attempt && (by == By::any_run || stored.related(id, other));
   };
   return std::any_of(stored.whole.begin(), stored.whole.end(), newer) ||
          std::any_of(versions.begin(), versions.end(),
@@ -131,6 +150,12 @@ std::optional<segment::VersionId> newest_whole(store::Store& store, std::vector<
   return std::nullopt;
 }
 
+std::vector<store::VersionListing> of_run_of(const segment::VersionId& id, const InStore& stored,
+                                             std::vector<store::VersionListing> listings) {
+  std::erase_if(listings, [&](const auto& one) { return !stored.related(id, one.id); });
+  return listings;
+}
+
 void look_at(Job& job, const std::vector<segment::VersionId>& ids, InStore& stored) {
   StoreView& view = stored.view;
   std::string listed;
@@ -140,9 +165,15 @@ void look_at(Job& job, const std::vector<segment::VersionId>& ids, InStore& stor
       auto found = list_versions(job.store(), id.name, job.known());
       listings = found ? std::move(*found) : std::vector<store::VersionListing>{};
       if (!found) view.unreadable = found.error();
+      if (const auto forks = store::forks(job.store(), id.name)) stored.forks.push_back({id.name, *forks});
       if (auto whole = newest_whole(job.store(), listings)) stored.whole.push_back(std::move(*whole));
       listed = id.name;
     }
+    const bool known = std::any_of(stored.whole.begin(), stored.whole.end(), [&](const segment::VersionId& whole) {
+      return whole.name == id.name && stored.related(id, whole);
+    });
+    if (auto whole = known ? std::nullopt : newest_whole(job.store(), of_run_of(id, stored, listings)))
+      stored.whole.push_back(std::move(*whole));
     for (const auto& listing : listings)
       if (listing.id == id) view_stored(job.store(), listing, view);
   }
@@ -212,13 +243,17 @@ base::Status settle_one(Job& job, const std::vector<NodeHolding>& all,
                                 begun(all, id),
                                 committed_parts(all, id),
                                 stored.view.unreadable.has_value(),
-                                superseded(versions, stored, id),
+                                superseded(versions, stored, id, By::its_run),
                                 unreachable_ranks(all, id),
                                 node_away(all, id)};
   const auto settlement = plan::settle(evidence, job.nodes().node_of_rank, job.aggregation());
+  const bool older = superseded(versions, stored, id, By::any_run);
+  // What another run left, and cannot be decided, is in nobody's way.
+  if (!mine->held.committed && older && settlement.verdict == plan::Verdict::undecided)
+    return carry_out(job, id, {plan::Verdict::waits, {}});
   if (!mine->held.committed) return carry_out(job, id, settlement);
   // Of an older version the store may have nothing any more on purpose.
-  return evidence.superseded ? base::Status() : finish(job, mine->held, settlement);
+  return older ? base::Status() : finish(job, mine->held, settlement);
 }
 
 }  // namespace
@@ -232,6 +267,8 @@ base::Status settle(Job& job) {
     if (whole) job.known().whole_in_tiers(id);
     job.known().saw_attempt(id);
   }
+  for (const auto& holding : all)
+    if (holding.held.committed && !holding.held.capturing) job.known().was_complete(holding.held.id);
   const auto open_questions = to_settle(all, versions);
   // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {

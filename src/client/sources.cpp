@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "segment/reader.hpp"
+#include "store/renamed.hpp"
 
 namespace perdure::client {
 
@@ -28,6 +29,7 @@ std::vector<plan::SegmentPart> StoreView::parts_of(const segment::VersionId& id)
 base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const segment::VersionId& id,
                                        const store::SegmentRef& ref) {
   PERDURE_TRY(const auto manifest, segment::read_contents(source));
+  if (store::differs_in_name(manifest.id, id)) return base::fail(store::renamed_directory(id.name, manifest.id.name));
   if (manifest.id != id || manifest.segment_index != ref.index || manifest.segment_count != ref.count)
     return base::fail(PERDURE_CORRUPT, source.name(), "its manifest belongs to another segment than its name says");
   auto ranks = manifest.ranks_here();  // in the file's order

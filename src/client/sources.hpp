@@ -51,10 +51,11 @@ struct StoreView {
   std::uint64_t forgotten_ns = 0;                ///< attempts up to this time are gone (store::Store::forget)
   std::vector<SegmentAside> aside = {};          ///< of attempts that were looked at
   std::vector<segment::VersionId> leaving = {};  ///< segments of these went meanwhile: removed, or set aside
+  plan::Line line = {};                          ///< that numbers of versions mean; empty: all branches
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;
-  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns, aside, leaving)
+  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns, aside, leaving, line)
 };
 
 struct ReadSegment {

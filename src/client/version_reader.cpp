@@ -5,6 +5,7 @@
 
 #include "base/field_codec.hpp"
 #include "client/absence.hpp"
+#include "client/branch_to_write.hpp"
 #include "client/read_ahead.hpp"
 #include "client/second_reading.hpp"
 #include "client/store_losses.hpp"
@@ -27,33 +28,50 @@ bool whole(const StoredVersionView& view) {
 }
 
 // Of the attempts that were looked at. What cannot be told is no news.
-void note_set_aside(store::Store& store, const Opening& opening, const std::set<segment::VersionId>& excluded,
-                    StoreView& view) {
-  const auto found = store.set_aside(opening.name);
-  if (!found) return;
+void note_set_aside(const std::vector<store::QuarantinedSegment>& found, const Opening& opening,
+                    const std::set<segment::VersionId>& excluded, StoreView& view) {
   const bool ends_whole = opening.version < 0 && !view.versions.empty() && whole(view.versions.back());
-  const Candidates candidates{opening.version, excluded};
-  for (const auto& segment : *found) {
+  const Candidates candidates{opening.version, excluded, view.line};
+  for (const auto& segment : found) {
     const bool passed = ends_whole && segment.id.attempt < view.versions.back().id.attempt;
     if (candidates.contain(segment.id) && !passed) view.aside.push_back({segment.id, segment.index, segment.count});
   }
 }
 
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
-base::Result<StoreView> read_store(store::Store& store, const Opening& opening, KnownVersions& known,
-                                   const std::set<segment::VersionId>& excluded) {
-  StoreView view;
-  PERDURE_TRY(auto listings, list_versions(store, opening.name, known));
+base::Status read_store(Job& job, const Opening& opening, const std::set<segment::VersionId>& excluded,
+                        StoreView& view) {
+  store::Store& store = job.store();
+  LineFacts facts;
+  PERDURE_TRY(facts.listings, list_versions(store, opening.name, job.known()));
+  facts.aside = store.set_aside(opening.name).value_or(std::vector<store::QuarantinedSegment>());
+  PERDURE_TRY(facts.forks, store::forks(store, opening.name));
+  auto listings = facts.listings;
+  const auto aside = facts.aside;
+  const auto branch = branch_in(opening.detail);
+  const auto& unrecorded = job.known().unrecorded(opening.name).forks;
+  if (branch) facts.forks.insert(facts.forks.end(), unrecorded.begin(), unrecorded.end());
+  view.line = branch ? plan::line_of(facts.forks, *branch) : line_to_read(job, opening.name, std::move(facts));
   std::sort(listings.begin(), listings.end(), [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
   if (const auto forgotten = store.forgotten(opening.name)) view.forgotten_ns = *forgotten;
+  const Candidates candidates{opening.version, excluded, view.line};
   for (const auto& listing : listings) {
-    const bool wanted = opening.version < 0 || listing.id.version == static_cast<std::uint64_t>(opening.version);
-    if (excluded.contains(listing.id) || !wanted) continue;
+    if (!candidates.contain(listing.id)) continue;
     view_stored(store, listing, view);
     const bool read = !view.versions.empty() && view.versions.back().id == listing.id;
     if (opening.version < 0 && read && whole(view.versions.back())) break;
   }
-  note_set_aside(store, opening, excluded, view);
+  note_set_aside(aside, opening, excluded, view);
+  return {};
+}
+
+// The current line as nodes know it, where the store cannot be read.
+StoreView unread_store(Job& job, const Opening& opening, const base::Error& why) {
+  StoreView view;
+  view.unreadable = why;
+  const auto branch = branch_in(opening.detail);
+  const auto& unrecorded = job.known().unrecorded(opening.name).forks;
+  view.line = branch ? plan::line_of(unrecorded, *branch) : line_to_read(job, opening.name, {});
   return view;
 }
 
@@ -62,19 +80,37 @@ base::Result<StoreView> read_store(store::Store& store, const Opening& opening, 
 // What fails in passing is tried again.
 std::vector<std::byte> encoded_store(Job& job, const Opening& opening, const std::set<segment::VersionId>& excluded) {
   for (unsigned tries = 1;; ++tries) {
-    auto view = base::caught("store", [&] { return read_store(job.store(), opening, job.known(), excluded); });
-    if (view && (!view->unreadable || tries == kStoreTries)) return base::encode_fields(*view);
-    if (tries == kStoreTries) return base::encode_fields(StoreView{{}, view.error()});
+    StoreView view;
+    const auto read = base::caught("store", [&] { return read_store(job, opening, excluded, view); });
+    if (read && (!view.unreadable || tries == kStoreTries)) return base::encode_fields(view);
+    if (tries == kStoreTries) return base::encode_fields(unread_store(job, opening, read.error()));
     os::sleep_ns(kStorePause_ns << tries);
   }
 }
 
 // A node had brought its part of a newer version to the store, which cannot be read now: what is in the tiers is not
 // the latest.
-bool newer_is_stored(const JobInventory& all, const segment::VersionId& id) {
+bool newer_is_stored(const JobInventory& all, const segment::VersionId& id, const Candidates& candidates) {
   return std::any_of(all.held.begin(), all.held.end(), [&](const NodeHolding& holding) {
-    return holding.held.committed && holding.held.stored && holding.held.id.attempt > id.attempt;
+    return holding.held.committed && holding.held.stored && holding.held.id.attempt > id.attempt &&
+           candidates.contain(holding.held.id);
   });
+}
+
+// Of the candidates one has so many ranks, and cannot be asked for; 0: none.
+std::uint32_t other_ranks(const VersionPlans& plans, const JobInventory& all, const StoreView& store,
+                          const Candidates& candidates, std::uint32_t ranks) {
+  if (plans.other_ranks == 0) return 0;
+  const auto differs = [&](const segment::VersionId& id, std::uint32_t of_version) {
+    return of_version != 0 && of_version != ranks && candidates.contain(id);
+  };
+  for (const auto& [node, held] : all.held)
+    if (differs(held.id, held.ranks)) return held.ranks;
+  for (const auto& [node, kept] : all.kept)
+    if (differs(kept.id, kept.ranks)) return kept.ranks;
+  for (const auto& stored : store.versions)
+    if (differs(stored.id, stored.ranks)) return stored.ranks;
+  return 0;
 }
 
 std::set<std::size_t> chunks_of(const std::vector<capture::ChunkRange>& chunks,
@@ -141,8 +177,8 @@ base::Error written_by_others(const Opening& opening, std::uint32_t other, std::
                               : ", and " + opening.local_region + " is memory of one rank, no part of an array";
   return {PERDURE_MISMATCH, opening.name,
           "it was written by " + std::to_string(other) + " ranks, this run has " + std::to_string(ranks) + why,
-          "run with as many ranks as wrote it, take such memory with perdure_restore_part(), or arrays alone with "
-          "perdure_restore_regions()",
+          "run with as many ranks as wrote it, take such memory with perdure_restore_part(), say that it may be absent "
+          "with perdure_set_presence(), or take arrays alone with perdure_restore_regions()",
           false};
 }
 
@@ -159,7 +195,7 @@ base::Status VersionReader::report(const Opening& opening) {
   const ipc::Inventory question{opening.name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
-  const bool gathers = opening.regions.arrays || opening.detail != 0;
+  const bool gathers = opening.regions.arrays || (opening.detail & kPart) != 0;
   const auto elsewhere = [&](std::uint32_t rank) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
@@ -216,7 +252,7 @@ base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
   const std::size_t room = inline_bytes(job_);
   std::vector<std::byte> stored, behind;
   if (job_.comm().rank() == 0) {
-    stored = encoded_store(job_, opening, excluded_);
+    stored = encoded_store(job_, opening, passed_.excluded);
     append_store(here_.told, stored, room);
   }
   Seen seen;
@@ -243,7 +279,7 @@ base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
 bool VersionReader::others_need(const StoreLoss& loss, const Opening& opening) const {
   if (job_.group().network_open() || job_.nodes().labels.size() == 1) return false;
   if (loss.of_ranks != job_.ranks()) return !regions_.local;
-  bool needed = regions_.arrays || opening.detail != 0;
+  bool needed = regions_.arrays || (opening.detail & kPart) != 0;
   loss.ranks.for_each([&](std::uint32_t rank) {
     needed = needed || (rank < job_.ranks() && job_.nodes().node_of_rank[rank] != loss.node);
   });
@@ -255,7 +291,7 @@ bool VersionReader::others_need(const StoreLoss& loss, const Opening& opening) c
 // exchange.
 bool VersionReader::bring_again(const Opening& opening, const JobInventory& all, const StoreView& store) {
   bool look_again = false;
-  for (const auto& loss : store_losses(all, store, {opening.version, excluded_})) {
+  for (const auto& loss : store_losses(all, store, {opening.version, passed_.excluded, store.line})) {
     const bool needed = others_need(loss, opening);
     bool news = false;
     for (const std::uint32_t segment : loss.segments) news |= asked_again_.insert({loss.id, loss.node, segment}).second;
@@ -289,22 +325,25 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   PERDURE_TRY(auto seen, see(opening, mine));
   auto& [all, store] = seen;
   const bool network = job_.group().network_open();
-  const Candidates candidates{opening.version, excluded_};
+  const Candidates candidates{opening.version, passed_.excluded, store.line};
   auto plans = plan_versions(all, store, job_.nodes().node_of_rank, network, not_fetched_, !regions_.local);
   if (const auto needed = wanting(plans, all, candidates); !needed.empty())
     PERDURE_CHECK(gather_shares(job_.comm(), job_.leader(), shares_to_tell(job_.nodes().mine, here_.kept, needed),
                                 needed, job_.leads(), all, store, job_.nodes().node_of_rank, plans));
   const auto chosen = choose_version(plans, candidates);
-  const bool not_latest = chosen && opening.version < 0 && store.unreadable && newer_is_stored(all, *chosen);
+  const bool not_latest =
+      chosen && opening.version < 0 && store.unreadable && newer_is_stored(all, *chosen, candidates);
   if (not_latest) store.unreadable->cause += kNotTheLatest;
   if (store.unreadable && (!chosen || not_latest)) return base::fail(*store.unreadable);
-  if (!chosen && plans.other_ranks != 0) return base::fail(written_by_others(opening, plans.other_ranks, job_.ranks()));
+  const auto others = chosen ? 0 : other_ranks(plans, all, store, candidates, job_.ranks());
+  if (others != 0) return base::fail(written_by_others(opening, others, job_.ranks()));
   if (!chosen) {
     PERDURE_TRY(const auto why, why_nothing(opening, plans, all, store));
     return base::fail(why);
   }
   id_ = *chosen;
-  if (opening.version < 0) explain(plans, all);
+  keep_newer(passed_.over, id_);
+  if (opening.version < 0) pass_over(plans, all, store, candidates);
   take(std::move(plans.of.at(id_)), std::move(all), std::move(store));
   return {};
 }
@@ -354,32 +393,29 @@ void VersionReader::set_aside_unread() {
   for (auto& [rank, image] : images_) image.set_aside_unread();
 }
 
-void VersionReader::exclude(const base::Error& why) {
-  excluded_.insert(id_);
-  note("cannot be restored", why, "an older version is looked for");
+base::Status VersionReader::exclude(const base::Error& why) {
+  passed_.excluded.insert(id_);
+  PERDURE_TRY(const std::string reason, common_reason(job_.comm(), why));
+  passed_.over.push_back({id_, reason});
+  note(id_.text() + " cannot be restored: " + reason + "; an older version is looked for");
+  return {};
 }
 
-void VersionReader::note(const std::string& what, const base::Error& why, const std::string& consequence) {
-  if (why.code == PERDURE_PEER_FAILED || !job_.engine().connected()) return;  // another rank says it
-  (void)base::caught("restore", [&] {
-    return job_.engine().channel().call(ipc::Note{id_.text() + " " + what + ": " + why.text() + "; " + consequence});
-  });
+// On each node, by the rank that speaks for it.
+void VersionReader::note(const std::string& text) {
+  if (!job_.leads() || !job_.engine().connected()) return;
+  (void)base::caught("restore", [&] { return job_.engine().channel().call(ipc::Note{text}); });
 }
 
 // Said where a newer version could not be taken.
-void VersionReader::explain(const VersionPlans& plans, const JobInventory& all) {
-  if (job_.comm().rank() != 0 || !job_.engine().connected()) return;
-  for (const auto& entry : plans.of) {
-    const VersionPlan& plan = entry.second;
-    if (!plan.on_nodes || entry.first.attempt <= id_.attempt) continue;
-    // Of what was excluded not all is known here, and its reason was said.
-    if (excluded_.contains(entry.first) && all.untold.contains(entry.first)) continue;
-    const auto& lost = plan.pieces.lost;
-    if (!lost) continue;
-    (void)base::caught("engine", [&] {
-      return job_.engine().channel().call(
-          ipc::Note{entry.first.text() + " cannot be restored: " + *lost + "; " + id_.text() + " is taken instead"});
-    });
+void VersionReader::pass_over(const VersionPlans& plans, const JobInventory& all, const StoreView& store,
+                              const Candidates& candidates) {
+  for (PassedOver& one : newer_than(id_, plans, all, store, candidates)) {
+    const bool known = std::any_of(passed_.over.begin(), passed_.over.end(),
+                                   [&](const PassedOver& other) { return other.id == one.id; });
+    if (known) continue;
+    note(one.id.text() + " cannot be restored: " + one.why + "; " + id_.text() + " is taken instead");
+    passed_.over.push_back(std::move(one));
   }
 }
 
@@ -396,11 +432,42 @@ base::Result<base::Error> VersionReader::why_nothing(const Opening& opening, con
   return base::decode_fields<base::Error>(bytes, "reason");
 }
 
+// Of what is asked for other branches than that of `store.line` may have something. Where they do, it is no first
+// start.
+void VersionReader::add_left_branches(const Opening& opening, const JobInventory& all, const StoreView& store,
+                                      base::Error& error) const {
+  if (store.line.empty()) return;
+  std::vector<segment::VersionId> there;
+  if (const auto listings = job_.store().list(opening.name))
+    for (const auto& listing : *listings) there.push_back(listing.id);
+  for (const auto& [node, held] : all.held)
+    if (held.committed) there.push_back(held.id);
+  const segment::VersionId* newest = nullptr;
+  for (const auto& id : there) {
+    const bool asked = opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version);
+    if (id.name != opening.name || !asked || plan::on_line(store.line, id.attempt)) continue;
+    if (newest == nullptr || newest->attempt < id.attempt) newest = &id;
+  }
+  if (newest == nullptr) return;
+  const std::string branch = plan::branch_text(plan::branch_of(newest->attempt.nonce));
+  const auto asked = branch_in(opening.detail);
+  if (asked && error.code == PERDURE_NOT_FOUND)
+    error.cause = "there is no such version of branch " + plan::branch_text(*asked);
+  if (!asked && opening.version < 0 && error.code == PERDURE_NOT_FOUND) {
+    error.code = PERDURE_INCOMPLETE;
+    error.cause = "nothing is left of the current branch";
+  }
+  error.cause += "; another branch has " + newest->name + "@" + branch + ":" + std::to_string(newest->version);
+  error.remedy = "perdure_restore_branch() with branch " + branch + " takes that one" +
+                 (error.remedy.empty() ? "" : "; " + error.remedy);
+}
+
 base::Error VersionReader::nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                                          const StoreView& store) const {
   const auto asked_for = [&](const segment::VersionId& id) {
-    return id.name == opening.name &&
-           (opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version));
+    if (id.name != opening.name || opening.version < 0) return id.name == opening.name;
+    const bool of_line = store.line.empty() || plan::on_line(store.line, id.attempt);
+    return of_line && id.version == static_cast<std::uint64_t>(opening.version);
   };
   Evidence evidence;
   auto aside = job_.store().set_aside(opening.name);
@@ -409,7 +476,7 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
     for (auto& segment : *aside)
       if (asked_for(segment.id)) evidence.aside.push_back(std::move(segment));
   for (const auto& version : store.versions) evidence.in_store.push_back(version.id);
-  for (const auto& id : excluded_)
+  for (const auto& id : passed_.excluded)
     if (asked_for(id)) evidence.failed.push_back(id);
   for (const auto& [node, held] : all.held)
     if (asked_for(held.id)) evidence.on_nodes.push_back(held.id);
@@ -418,6 +485,7 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
   for (const auto& [node, kept] : all.kept)
     if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
   base::Error error = absence(opening.name, opening.version, evidence);
+  add_left_branches(opening, all, store, error);
   const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
   for (const auto& entry : plans.of)
     if (entry.second.on_nodes && asked_for(entry.first) && !entry.second.pieces.whole() &&

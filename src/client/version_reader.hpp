@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "client/passed_over.hpp"
 #include "client/rank_image.hpp"
 #include "client/store_losses.hpp"
 #include "client/whereabouts.hpp"
@@ -40,8 +41,10 @@ class VersionReader {
   /// [local] Slots of this node that could not be read, more than once, are not used any more: other nodes may have, or
   /// rebuild, what is in them.
   void set_aside_unread();
-  /// choose() does not take this one again.
-  void exclude(const base::Error& why);
+  /// [collective] choose() does not take this one again. `why`: as far as this rank knows.
+  base::Status exclude(const base::Error& why);
+  /// What is newer than the one that was chosen, of a choice of the newest; the same on all ranks.
+  const std::vector<PassedOver>& passed_over() const { return passed_.over; }
   /// What is damaged can be had from other nodes when the same version is chosen again.
   bool repairable() const { return of_other_ranks() ? where_.plan().on_nodes : !sources_.empty(); }
 
@@ -104,10 +107,13 @@ class VersionReader {
   base::Result<RankImage*> image(std::uint32_t rank);
   std::vector<std::uint32_t> ranks_to_fetch() const;
   base::Status recover();
-  void explain(const VersionPlans& plans, const JobInventory& all);
-  void note(const std::string& what, const base::Error& why, const std::string& consequence);
+  void pass_over(const VersionPlans& plans, const JobInventory& all, const StoreView& store,
+                 const Candidates& candidates);
+  void note(const std::string& text);
   base::Result<base::Error> why_nothing(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                                         const StoreView& store);
+  void add_left_branches(const Opening& opening, const JobInventory& all, const StoreView& store,
+                         base::Error& error) const;
   base::Error nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                             const StoreView& store) const;
 
@@ -121,7 +127,10 @@ class VersionReader {
   Fetching fetching_;
   std::map<std::uint32_t, RankImage> images_;
   std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
-  std::set<segment::VersionId> excluded_;
+  struct Passed {
+    std::set<segment::VersionId> excluded;  ///< tried, and not to be tried again
+    std::vector<PassedOver> over;           ///< these, and what could not be tried
+  } passed_;
   std::set<segment::VersionId> not_fetched_;  // could not be, and are in the store
   /// Version, node and segment: what the store had lost and the node was asked to bring there again.
   std::set<std::tuple<segment::VersionId, std::uint32_t, std::uint32_t>> asked_again_;

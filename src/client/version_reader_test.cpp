@@ -306,6 +306,32 @@ TEST_F(VersionReading, SaysThatAStoreVanishedNotThatThereIsNothing) {
   });
 }
 
+TEST_F(VersionReading, PassesNothingOverThatIsThereWhenItIsChosenAgain) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 1));
+    wait_for_store(job, write(job, 2));
+  });
+  for (const char* part : {"/node", "/file"}) std::filesystem::remove_all(directory_.path() + part);
+  const std::string there = directory_ / "store/app/2", away = directory_ / "away";
+  std::vector<std::filesystem::path> segments;
+  for (const auto& entry : std::filesystem::directory_iterator(there)) segments.push_back(entry.path());
+  ASSERT_EQ(segments.size(), 2U);
+  std::filesystem::rename(segments[0], away);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader);
+    EXPECT_EQ(reader.id().version, 1U);
+    EXPECT_EQ(reader.passed_over().size(), 1U);
+    ASSERT_TRUE(job.comm().barrier());
+    if (job.rank() == 0) std::filesystem::rename(away, segments[0]);
+    ASSERT_TRUE(job.comm().barrier());
+    choose(reader);
+    EXPECT_EQ(reader.id().version, 2U);
+    EXPECT_TRUE(reader.passed_over().empty()) << passed_over_text(reader.passed_over());
+    reader.release();
+  });
+}
+
 TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
   on_ranks([&](Job& job) {
     wait_for_store(job, write(job, 0));
@@ -435,7 +461,8 @@ TEST_F(VersionReading, RefusesToFillMemoryFromWhatWasNone) {
     const auto status = (*session)->restore("app", -1, {});
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, PERDURE_MISMATCH);
-    EXPECT_NE(status.error().text().find("not stored as memory, but as opaque"), std::string::npos);
+    EXPECT_NE(status.error().text().find("it is protected as memory of one rank, and was stored as opaque"),
+              std::string::npos);
     EXPECT_EQ(memory, std::vector<std::byte>(memory.size())) << "nothing was touched";
     EXPECT_TRUE((*session)->close());
   });

@@ -158,7 +158,7 @@ base::Status VersionWriter::begin_put(std::size_t chunk) {
   copying.chunk = chunk;
   copying.slot = slot_of(reply.slot);
   auto begun = os::Thread::start(
-      "capture", [this, &copying] { copying.entry = copy(copying.slot, ranges_[copying.chunk]); },
+      "copy chunks", [this, &copying] { copying.entry = copy(copying.slot, ranges_[copying.chunk]); },
       [&copying](const base::Error& why) {
         copying.entry = base::fail(why);
         return false;

@@ -58,8 +58,8 @@ class Config {
 };
 
 /// Defaults < `program` ("key=value" by newline or ';') < file (PERDURE_CONFIG, else ./perdure.toml if there) <
-/// environment (PERDURE_*) < `command_line`. An unknown PERDURE_* variable is an error too; PERDURE_CONFIG,
-/// PERDURE_LIBRARY and those that begin with PERDURE_TEST_ or PERDURE_DEMO_ are not options.
+/// environment (PERDURE_*) < `command_line`. A PERDURE_* variable that resembles an option is an error
+/// too; the others are left alone (variables.hpp).
 base::Result<Config> load(std::string_view program, const std::vector<std::string>& command_line = {});
 /// The same with the environment and working directory given; for tests.
 base::Result<Config> load_from(std::string_view program, const std::map<std::string, std::string>& environment,

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/bytes.hpp"
+#include "base/hash.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 
@@ -19,6 +20,13 @@ constexpr std::string_view kTier = "tier.", kPath = ".path", kMemory = "memory";
 std::string tier_value(const Config& config, const std::string& tier, std::string_view option) {
   const auto found = config.values().find(std::string(kTier) + tier + std::string(option));
   return found == config.values().end() ? std::string() : found->second.text;
+}
+
+std::string key_of(const Config& config, const std::string& more) {
+  std::string store = config.text("store.path");
+  if (auto absolute = os::absolute_path(store); absolute && store.find("://") == std::string::npos) store = *absolute;
+  const std::string text = store + '\n' + config.text("job") + more;
+  return base::hash128(base::as_bytes(text)).hex().substr(0, 16);
 }
 
 using Environment = std::map<std::string, std::string>;
@@ -115,5 +123,9 @@ base::Result<std::string> model_root(const Config& config) {
   PERDURE_TRY(const std::string directory, os::absolute_path("."));
   return model_root(config, environment, directory);
 }
+
+std::string job_key(const Config& config) { return key_of(config, {}); }
+
+std::string node_key(const Config& config, const std::string& node_label) { return key_of(config, '\n' + node_label); }
 
 }  // namespace perdure::config

@@ -31,6 +31,11 @@ std::uint64_t tier_max_bytes(const Config& config, const std::string& tier);
 /// node_root() and the roots of all known tiers, each once.
 std::vector<std::string> node_roots(const Config& config);
 
+/// 16 hexadecimal digits from store location and job name: whose data it is.
+std::string job_key(const Config& config);
+/// 16 hexadecimal digits from store location, job name and node label: an engine's directory begins with them.
+std::string node_key(const Config& config, const std::string& node_label);
+
 /// Where device models are: placement.models; without it "perdure-models" beside the configuration file
 /// (PERDURE_CONFIG, or perdure.toml in `directory`); where there is none, in the user's configuration directory
 /// ($XDG_CONFIG_HOME/perdure or ~/.config/perdure). PERDURE_NOT_FOUND without HOME.

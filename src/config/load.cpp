@@ -1,9 +1,9 @@
 // Brings the sources of a configuration together, in the order of their precedence.
-#include <unistd.h>
+#include <algorithm>
 
 #include "config/config.hpp"
-#include "config/nearest.hpp"
 #include "config/toml.hpp"
+#include "config/variables.hpp"
 #include "os/file.hpp"
 
 namespace perdure::config {
@@ -12,14 +12,8 @@ namespace {
 using base::fail;
 using base::Result;
 using base::Status;
-using Environment = std::map<std::string, std::string>;
 
 constexpr std::string_view kPrefix = "PERDURE_";
-
-bool reserved(std::string_view name) {
-  return name == "PERDURE_CONFIG" || name == "PERDURE_LIBRARY" || name.starts_with("PERDURE_TEST_") ||
-         name.starts_with("PERDURE_DEMO_");
-}
 
 Status load_file(Config& config, const Environment& environment, const std::string& directory) {
   const auto named = environment.find("PERDURE_CONFIG");
@@ -38,25 +32,24 @@ Status load_file(Config& config, const Environment& environment, const std::stri
   return {};
 }
 
-Status unknown_variable(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Option& option : options()) names.emplace_back(option.environment);
+Status misspelt_variable(std::string_view name) {
   return fail(PERDURE_INVALID_ARGUMENT, std::string(name.substr(0, 200)),
-              "there is no such environment variable; the nearest is " + std::string(nearest(name, names)),
+              "there is no such environment variable; the nearest is " + std::string(nearest_variable(name)),
               "correct or unset it; see docs/configuration.md");
 }
 
+/// A variable that resembles no option is a site's own: its programs must run beside it.
 Status load_environment(Config& config, const Environment& environment) {
   for (auto at = environment.lower_bound(std::string(kPrefix)); at != environment.end(); ++at) {
-    const auto& [name, value] = *at;
+    const std::string& name = at->first;
     if (!name.starts_with(kPrefix)) break;
-    if (reserved(name)) continue;
-    const Option* found = nullptr;
-    for (const Option& option : options()) {
-      if (name == option.environment) found = &option;
-    }
-    if (found == nullptr) return unknown_variable(name);
-    PERDURE_CHECK(config.set(found->key, value, Origin::environment, name));
+    const VariableKind kind = kind_of_variable(name);
+    if (kind == VariableKind::misspelt) return misspelt_variable(name);
+    if (kind != VariableKind::option) continue;
+    const auto all = options();
+    const auto option =
+        std::find_if(all.begin(), all.end(), [&](const Option& one) { return name == one.environment; });
+    PERDURE_CHECK(config.set(option->key, at->second, Origin::environment, name));
   }
   return {};
 }
@@ -76,14 +69,8 @@ Result<Config> load_from(std::string_view program, const Environment& environmen
 }
 
 Result<Config> load(std::string_view program, const std::vector<std::string>& command_line) {
-  Environment environment;
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view entry = *at;
-    const auto equals = entry.find('=');
-    if (equals != std::string_view::npos) environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
-  }
   PERDURE_TRY(const std::string directory, os::absolute_path("."));
-  return load_from(program, environment, directory, command_line);
+  return load_from(program, own_environment(), directory, command_line);
 }
 
 }  // namespace perdure::config

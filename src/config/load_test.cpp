@@ -73,6 +73,8 @@ TEST_F(Load, LeavesReservedAndForeignVariablesAlone) {
   EXPECT_EQ(failure({{"PERDURE_TEST_FAULTS", "x"}, {"PERDURE_DEMO_KILL", "x"}, {"PERDURE", "x"}, {"PERDUREX", "x"}}),
             "");
   EXPECT_EQ(failure({{"PERDURE_LIBRARY", "/opt/lib/libperdure.so"}}), "") << "it is the Python package's";
+  EXPECT_EQ(failure({{"PERDURE_ROOT", "/opt"}, {"PERDURE_DIR", "/opt"}, {"PERDURE_HOME", "/opt"}}), "")
+      << "a site's module file sets them";
 }
 
 TEST_F(Load, RefusesAWrongValueWithTheVariablesName) {

@@ -52,8 +52,9 @@ An option is set in any of these places; a later one wins over an earlier one:
    `PERDURE_TIER_MEMORY_MAX_BYTES`);
 5. the command line of the tools: `--set key=value`.
 
-An unknown key, or an unknown variable that begins with `PERDURE_`, is an error that names the nearest known one.
-Variables that begin with `PERDURE_TEST_` or `PERDURE_DEMO_` are no options, and neither is `PERDURE_LIBRARY`, which tells the
+An unknown key is an error that names the nearest known one. So is a variable that begins with `PERDURE_` and resembles an option: a few letters
+differ, or it begins with the word of a group, as `PERDURE_STORE_DIR` does. Other variables that begin with `PERDURE_` are left alone, because sites set
+them (`PERDURE_ROOT`, `PERDURE_DIR`, `PERDURE_HOME`); `perdure doctor` lists them. `PERDURE_LIBRARY` is no option either: it tells the
 Python package where `libperdure.so` is. `perdure config` shows the values in force and where each came from.
 
 Sizes are bytes, or a number with a unit: `64k`, `1.5GiB`, `2GB` (`K KiB M MiB G GiB T TiB` are powers of 1024,

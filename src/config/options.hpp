@@ -55,8 +55,39 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .choices = "none|stderr",
      .documentation =
          "Where a call that waits for long says what it waits for: closing for a store that is full or slow, an open "
-         "or a first checkpoint for another launch. `none`: the library prints nothing. `stderr`: one line now and "
+         "or a first checkpoint for another launch; where a checkpoint says what it leaves behind as a branch, and a "
+         "restore which newer versions it passed over. `none`: the library prints nothing. `stderr`: one line now and "
          "then on the standard error output, of one rank for all. `perdure run` sets that."},
+    {.key = "signals",
+     .type = Type::choice,
+     .default_value = "none",
+     .environment = "PERDURE_SIGNALS",
+     .choices = "none|checkpoint",
+     .documentation =
+         "`checkpoint`: SIGTERM, SIGINT and SIGUSR1 make a checkpoint due (perdure_due()), the first two for the last "
+         "time: a second one, a second later or more, ends the program. Handlers that the program installed before it "
+         "opened Perdure are called, too; ignored signals stay so. `none`: Perdure installs no handler, and SIGTERM "
+         "ends "
+         "a program that has none."},
+    {.key = "ranks.alone",
+     .type = Type::boolean,
+     .default_value = "false",
+     .environment = "PERDURE_RANKS_ALONE",
+     .documentation =
+         "perdure_open() in one of several ranks of mpirun or srun opens for that rank alone, as a program by itself. "
+         "Without this it is refused, because the program most likely forgot perdure_open_mpi(). Each rank then needs "
+         "checkpoint names, or a store.path, of its own."},
+    {.key = "run.grace",
+     .type = Type::real,
+     .default_value = "0",
+     .unit = "s",
+     .environment = "PERDURE_RUN_GRACE",
+     .documentation =
+         "How long `perdure run` waits for its program to make a last checkpoint and to end, after it passed on "
+         "SIGTERM, "
+         "SIGINT or SIGHUP; then it kills the program. 0: as long as that takes. What the program left on the node is "
+         "flushed afterwards, within `engine.drain_timeout`.",
+     .maximum = 1e9},
     {.key = "affinity",
      .type = Type::choice,
      .default_value = "keep",
@@ -170,7 +201,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "bytes",
      .environment = "PERDURE_TIER_MEMORY_MAX_BYTES",
      .engine = true,
-     .documentation = "The memory tier grows with what is protected, up to this. 0: a fifth of the machine's memory."},
+     .documentation = "The memory tier grows with what is protected, up to this. 0: a fifth of the machine's memory, "
+                      "for all engines "
+                      "of the user on the node together."},
     {.key = "tier.memory.prefault",
      .type = Type::boolean,
      .default_value = "true",
@@ -265,6 +298,16 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_CHECKPOINT_REPLACE",
      .documentation =
          "Allow writing a version again that exists already. The older one stays until the newer is complete."},
+    {.key = "new_start",
+     .type = Type::choice,
+     .default_value = "keep",
+     .environment = "PERDURE_NEW_START",
+     .choices = "keep|refuse",
+     .documentation =
+         "The first checkpoint of a launch that has restored nothing of a name that has versions. `keep`: they stay, "
+         "as "
+         "a branch of their own, and the launch begins another one; a report and a message say so. `refuse`: the "
+         "checkpoint fails."},
     {.key = "segment.per",
      .default_value = "node",
      .environment = "PERDURE_SEGMENT_PER",
@@ -333,7 +376,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .default_value = "2",
      .environment = "PERDURE_RETENTION_KEEP_LAST",
      .engine = true,
-     .documentation = "How many of the newest complete versions of a name are kept.",
+     .documentation = "How many of the newest complete versions of a name are kept, of the current branch and of each "
+                      "that was left since its run began. Other runs' branches stay as they are.",
      .minimum = 1},
     {.key = "retention.keep_every",
      .type = Type::integer,

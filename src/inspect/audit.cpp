@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "os/thread.hpp"
+#include "reader/branches.hpp"
+#include "store/renamed.hpp"
 
 namespace perdure::inspect {
 namespace {
@@ -23,6 +25,7 @@ std::optional<base::Error> misplaced(const segment::ByteSource& source, const Se
   if (!manifest) return manifest.error();
   if (manifest->id == task.id && manifest->segment_index == task.ref.index && manifest->segment_count == task.ref.count)
     return std::nullopt;
+  if (store::differs_in_name(manifest->id, task.id)) return store::renamed_directory(task.id.name, manifest->id.name);
   return base::Error{PERDURE_CORRUPT, source.name(),
                      "name and place of the file disagree with its manifest, which says " + manifest->id.text() +
                          ", attempt " + manifest->id.attempt.hex() + ", segment " +
@@ -45,6 +48,18 @@ std::vector<Finding> audit_segment(store::Store& store, const SegmentTask& task,
   if (auto wrong = misplaced(**source, task))
     findings.push_back({file, 0, ranks_of(**source).value_or(kUnknownRank), -1, *wrong});
   return findings;
+}
+
+/// Each segment of a renamed directory says the same: one finding is enough, and it is about the directory.
+void tell_renamed_once(const store::Store& store, std::vector<Finding>& findings) {
+  constexpr std::string_view kObject = "checkpoint ";
+  std::set<std::string> told;
+  std::erase_if(findings, [&](const Finding& one) {
+    return one.error.code == PERDURE_MISMATCH && !told.insert(one.error.object).second;
+  });
+  for (Finding& one : findings)
+    if (one.error.code == PERDURE_MISMATCH && one.error.object.starts_with(kObject))
+      one.file = store.properties().location + "/" + one.error.object.substr(kObject.size());
 }
 
 /// What can only be seen across the segments of a version: ranks that are missing or appear twice.
@@ -88,7 +103,8 @@ base::Status plan_borrowed(store::Store& store, AuditPlan& plan) {
   return {};
 }
 
-base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version) {
+base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version,
+                                   std::optional<plan::Branch> branch) {
   std::vector<std::string> names{name};
   if (name.empty()) {
     PERDURE_TRY(names, store.names());
@@ -96,8 +112,13 @@ base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name,
   AuditPlan plan;
   for (const std::string& one : names) {
     PERDURE_TRY(auto listings, store.list(one));
+    reader::Branches branches;
+    if (branch) {
+      PERDURE_TRY(branches, reader::branches_of(store, one, listings));
+    }
     for (auto& listing : listings)
-      if (!version || listing.id.version == *version) plan.versions.push_back(std::move(listing));
+      if ((!version || listing.id.version == *version) && (!branch || branches.has(listing.id, branch)))
+        plan.versions.push_back(std::move(listing));
   }
   for (const auto& listing : plan.versions) {
     for (const auto& ref : listing.segments) {
@@ -139,6 +160,7 @@ AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
   }
   work();
   workers.join();  // which are waited for
+  tell_renamed_once(store, result.defects);
   for (const auto& listing : plan.versions) audit_whole(store, listing, damaged.contains(listing.id), result);
   std::sort(result.defects.begin(), result.defects.end(),
             [](const Finding& a, const Finding& b) { return std::tie(a.file, a.offset) < std::tie(b.file, b.offset); });

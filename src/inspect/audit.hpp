@@ -36,8 +36,9 @@ struct AuditResult {
   std::uint64_t segments = 0, versions = 0;
 };
 
-/// Everything of `name` (empty: of all names), of `version` if given.
-base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version);
+/// Everything of `name` (empty: of all names); of `version` if given, on all branches or on that of `branch`.
+base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version,
+                                   std::optional<plan::Branch> branch = std::nullopt);
 
 /// Adds what the plan's versions borrow of others, but for files that it reads anyway, and each file once.
 base::Status plan_borrowed(store::Store& store, AuditPlan& plan);

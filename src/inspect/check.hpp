@@ -7,6 +7,7 @@
 #include "base/cbor.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
+#include "config/variables.hpp"
 #include "os/cpu_facts.hpp"
 #include "os/file.hpp"
 #include "os/interfaces.hpp"
@@ -60,6 +61,10 @@ std::vector<Check> check_copy_on_write(const config::Config& config);
 /// The same for this mode, from what opening it came to.
 Check judge_copy_on_write(const std::string& mode, const base::Result<os::WriteReach>& reach,
                           const std::string& huge_pages);
+/// Variables that begin with PERDURE_ and are no options; nothing where there is none.
+std::vector<Check> check_environment();
+/// The same from facts that are given.
+std::vector<Check> judge_environment(const config::Environment& environment);
 std::vector<Check> check_sockets(const config::Config& config);
 std::vector<Check> check_programs(const config::Config& config);
 std::vector<Check> check_node_directories(const config::Config& config);
@@ -67,6 +72,9 @@ std::vector<Check> check_node_directories(const config::Config& config);
 /// Adds the judgement of a store's room to its check: engines write whole chunks, and a full store stops every
 /// flush (a tier that is full is only passed over).
 void judge_room(Check& check, const std::string& location, const os::Space& space, std::uint64_t chunk_bytes);
+
+/// The same of the files that it can still have: a checkpoint takes one for each node, and directories.
+void judge_free_files(Check& check, const std::string& location, const os::Space& space);
 
 /// The chosen word of a kernel setting: "always [advise] never" -> "advise".
 std::string bracketed(const std::string& setting);

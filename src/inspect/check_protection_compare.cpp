@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inspect/check_protection_region.hpp"
+#include "segment/region_pairing.hpp"
 #include "segment/segment.hpp"
 
 namespace perdure::inspect {
@@ -56,12 +57,29 @@ class VersionPieces {
   std::size_t open_ = 0;
 };
 
-std::set<std::int32_t> region_ids(const VersionPieces& here, const VersionPieces& there, std::uint32_t rank) {
-  std::set<std::int32_t> ids;
-  for (const VersionPieces* pieces : {&here, &there})
-    if (pieces->has(rank))
-      for (const auto& region : pieces->piece(rank).regions) ids.insert(region.id);
-  return ids;
+/// A region of one rank by its number in each run; nothing: that run does not have it.
+struct RegionPair {
+  std::optional<std::int32_t> here, there;
+  std::int32_t number() const { return here ? *here : *there; }
+};
+
+// As a restore would find them: by their names.
+std::vector<RegionPair> region_pairs(const VersionPieces& here, const VersionPieces& there, std::uint32_t rank) {
+  static const std::vector<segment::RegionEntry> none;
+  const auto& mine = here.has(rank) ? here.piece(rank).regions : none;
+  const auto& others = there.has(rank) ? there.piece(rank).regions : none;
+  const auto partners = segment::pair_regions(segment::called(mine), segment::called(others));
+  std::vector<RegionPair> all;
+  std::vector<bool> paired(others.size());
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    all.push_back({mine[i].id, std::nullopt});
+    if (partners[i] == segment::kNoPartner) continue;
+    all.back().there = others[partners[i]].id;
+    paired[partners[i]] = true;
+  }
+  for (std::size_t j = 0; j < others.size(); ++j)
+    if (!paired[j]) all.push_back({std::nullopt, others[j].id});
+  return all;
 }
 
 base::Status compare_rank(VersionPieces& here, VersionPieces& there, std::uint32_t rank, const Checkpoint& version,
@@ -74,10 +92,11 @@ base::Status compare_rank(VersionPieces& here, VersionPieces& there, std::uint32
     PERDURE_TRY(other, there.open(rank));
   }
   RegionComparison regions(one, other);
-  for (const std::int32_t id : region_ids(here, there, rank)) {
-    comparison.seen.insert({version.name, id});
-    PERDURE_TRY(const auto defect, regions.compare(id));
-    if (defect) comparison.add({version.name, id}, version.version, rank, *defect);
+  for (const RegionPair& region : region_pairs(here, there, rank)) {
+    const RegionKey key{version.name, region.number()};
+    comparison.seen.insert(key);
+    PERDURE_TRY(const auto defect, regions.compare(region.here, region.there));
+    if (defect) comparison.add(key, version.version, rank, *defect);
   }
   return {};
 }

@@ -126,8 +126,8 @@ struct RegionComparison::Run {
       begin += region.bytes();
     }
   }
-  std::optional<Located> find(std::int32_t id) const {
-    const auto found = regions.find(id);
+  std::optional<Located> find(std::optional<std::int32_t> id) const {
+    const auto found = id ? regions.find(*id) : regions.end();
     return found == regions.end() ? std::nullopt : std::optional(found->second);
   }
   Capture capture;
@@ -139,10 +139,13 @@ RegionComparison::RegionComparison(const StoredPiece& here, const StoredPiece& t
 
 RegionComparison::~RegionComparison() = default;
 
-base::Result<std::optional<RegionDefect>> RegionComparison::compare(std::int32_t id) {
+base::Result<std::optional<RegionDefect>> RegionComparison::compare(std::optional<std::int32_t> here,
+                                                                    std::optional<std::int32_t> there) {
   constexpr std::uint64_t kShown = 16;  // bytes of an element
-  const auto a = here_->find(id), b = there_->find(id);
+  const auto a = here_->find(here);
+  auto b = there_->find(there);
   if (!a && !b) return std::optional<RegionDefect>();
+  if (a && b) b->region.id = a->region.id;  // which says nothing
   RegionDefect defect;
   defect.element_bytes = a ? a->region.element_bytes : b->region.element_bytes;
   defect.count = a ? a->region.count : b->region.count;

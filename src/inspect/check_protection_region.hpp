@@ -1,6 +1,7 @@
 #pragma once
 // Compares one region of one rank in two runs, chunk by chunk.
 #include <memory>
+#include <optional>
 
 #include "inspect/check_protection_verdict.hpp"
 #include "segment/reader.hpp"
@@ -23,7 +24,10 @@ class RegionComparison {
   RegionComparison& operator=(const RegionComparison&) = delete;
   /// How region `id` differs; nothing when it is the same bit by bit, or in neither. Chunks whose hashes are equal are
   /// not read; those that are read are verified.
-  base::Result<std::optional<RegionDefect>> compare(std::int32_t id);
+  base::Result<std::optional<RegionDefect>> compare(std::int32_t id) { return compare(id, id); }
+  /// The same of one that has another number in each run; nothing: it is not there.
+  base::Result<std::optional<RegionDefect>> compare(std::optional<std::int32_t> here,
+                                                    std::optional<std::int32_t> there);
 
  private:
   struct Run;

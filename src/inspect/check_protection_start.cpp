@@ -62,7 +62,7 @@ std::string Checkpoint::text() const { return name + "@" + std::to_string(versio
 base::Result<RestoreRequest> parse_restore_request(const std::string& text) {
   const bool plain = is_number(text);
   auto spec = parse_checkpoint(plain ? "any@" + text : text);
-  if (!spec || !spec->version)
+  if (!spec || !spec->version || spec->branch)  // the branches of a check are not those of the store
     return base::fail(PERDURE_INVALID_ARGUMENT, "--restore-from " + text.substr(0, 200), "it names no version",
                       "write VERSION or NAME@VERSION, e.g. 50 or nbody@50");
   return RestoreRequest{plain ? "" : spec->name, *spec->version};

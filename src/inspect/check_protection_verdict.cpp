@@ -59,7 +59,7 @@ std::string flow_text(const CheckFacts& facts, const ProtectionVerdict& verdict)
   for (const RegionKey& key : first) later.erase(key);
   return fmt::format(
       "state outside of the protected regions flowed into {} between the restore of {} and {}: something "
-      "that this is computed from is not protected, or is set anew after the restore{}",
+      "that this is computed from is not protected, or was moved, or is set anew after the restore{}",
       regions_text(first), joined(facts.restored), version,
       later.empty() ? "" : fmt::format("; later {}, too", regions_text(later)));
 }
@@ -69,8 +69,9 @@ ProtectionVerdict differs(const CheckFacts& facts, ProtectionVerdict verdict, co
   if (!verdict.suspected.empty()) verdict.text = flow_text(facts, verdict);
   for (const std::string& other : others) verdict.text += (verdict.text.empty() ? "" : "; ") + other;
   if (verdict.suspected.empty())
-    verdict.text += fmt::format(": what decides that is not protected, or is set anew after the restore of {}",
-                                joined(facts.restored));
+    verdict.text +=
+        fmt::format(": what decides that is not protected, or was moved, or is set anew after the restore of {}",
+                    joined(facts.restored));
   if (!verdict.unsteady.empty())
     verdict.text += fmt::format("; nothing is known of {}, which two undisturbed runs do not write alike either",
                                 regions_text(verdict.unsteady));

@@ -122,6 +122,7 @@ TEST(CheckedProtection, NamesTheRegionsThatDifferFirstAndThoseThatFollow) {
   EXPECT_EQ(verdict.finding, ProtectionFinding::differs);
   EXPECT_EQ(verdict.suspected.size(), 2u);
   EXPECT_THAT(verdict.text, HasSubstr("flowed into region 2 of a between the restore of a@10 and a@20"));
+  EXPECT_THAT(verdict.text, HasSubstr("is not protected, or was moved, or is set anew after the restore"));
   EXPECT_THAT(verdict.text, HasSubstr("later region 0 of a"));
 }
 

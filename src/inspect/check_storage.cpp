@@ -17,7 +17,9 @@ namespace {
 
 using base::format_bytes;
 constexpr std::uint64_t kBlock = 1 << 20;
+constexpr std::uint64_t kProbe = 4 << 10;
 constexpr std::uint64_t kFewChunks = 16;
+constexpr std::uint64_t kFewFiles = 1000, kFilesOfAVersion = 4;  // with its directories, on one node
 
 base::Result<double> write_rate(const std::string& directory, std::uint64_t bytes) {
   PERDURE_TRY(const auto scratch, Scratch::in(directory));
@@ -28,6 +30,25 @@ base::Result<double> write_rate(const std::string& directory, std::uint64_t byte
   PERDURE_CHECK(file.sync());
   const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return static_cast<double>(bytes) / std::max(seconds, 1e-9) * 1e-9;
+}
+
+/// What the publication of a segment asks of a file system, in its order.
+base::Status try_to_publish(const std::string& directory) {
+  PERDURE_TRY(const auto scratch, Scratch::in(directory));
+  const std::string temporary = scratch.path() + "/.tmp-probe", published = scratch.path() + "/probe";
+  const std::vector<std::byte> block(kProbe, std::byte{7});
+  PERDURE_TRY(const auto file, os::File::open(temporary, os::Open::create_new));
+  PERDURE_CHECK(file.preallocate(kProbe));
+  PERDURE_CHECK(file.write(0, block));
+  PERDURE_CHECK(file.sync());
+  PERDURE_CHECK(os::rename_to_free(temporary, published));
+  PERDURE_CHECK(os::sync_directory(scratch.path()));
+  PERDURE_TRY(const auto back, os::read_file(published, kProbe));
+  if (back != block) return base::fail(PERDURE_CORRUPT, published, "it reads back as something else than was written");
+  PERDURE_CHECK(os::remove_file(published));
+  PERDURE_TRY(const auto left, os::list_directory(scratch.path()));
+  if (!left.empty()) return base::fail(PERDURE_IO, published, "it is still there after it was removed");
+  return {};
 }
 
 /// One place: can we write there, how much is free, how fast is it.
@@ -86,6 +107,24 @@ void judge_room(Check& check, const std::string& location, const os::Space& spac
   check.remedy = "free space there (perdure prune shows what retention would give up) or set store.path elsewhere";
 }
 
+void judge_free_files(Check& check, const std::string& location, const os::Space& space) {
+  if (check.verdict == Verdict::problem || space.total_files == 0 || space.available_files >= kFewFiles) return;
+  const bool none = space.available_files < kFilesOfAVersion;
+  check.verdict = none ? Verdict::problem : Verdict::warning;
+  check.finding = fmt::format("{} ({}, {} free) can have {} more files: ", location, space.type,
+                              format_bytes(space.available_bytes), space.available_files) +
+                  (none ? "no room for one checkpoint, so that checkpoints stay on the node"
+                        : "each checkpoint takes some, for each node one");
+  check.remedy = "remove files there (perdure prune shows what retention would give up) or set store.path elsewhere";
+}
+
+void judge_kind(Check& check, const os::Space& space) {
+  if (check.verdict != Verdict::ok || !space.in_memory()) return;
+  check.verdict = Verdict::warning;
+  check.finding += "; this is memory: what is stored there is gone when the machine starts anew";
+  check.remedy = "set store.path to a directory on a disk, for jobs on several nodes to one that all of them share";
+}
+
 std::vector<Check> check_disk_tiers(const config::Config& config, const DoctorOptions& options) {
   std::vector<Check> checks;
   for (const std::string& tier : config::known_tiers()) {
@@ -120,8 +159,14 @@ std::vector<Check> check_store(const config::Config& config, const DoctorOptions
   if (!listed && listed.error().code != PERDURE_NOT_FOUND)
     return {{"store", Verdict::problem, listed.error().text(), "set store.path to a directory where you may write"}};
   Check check = check_place("store", location, "store.path", options);
-  if (const auto space = os::space(nearest_existing(location)))
+  if (const auto probed = try_to_publish(nearest_existing(location)); check.verdict != Verdict::problem && !probed)
+    check = {"store", Verdict::problem, location + " takes no checkpoint: " + probed.error().text(),
+             "set store.path to a file system that can do this"};
+  if (const auto space = os::space(nearest_existing(location))) {
     judge_room(check, location, *space, config.bytes("chunk_bytes"));
+    judge_free_files(check, location, *space);
+    judge_kind(check, *space);
+  }
   if (!listed) judge_place_to_be(check, location);
   if (const auto people = store_people(location)) judge_people(check, location, *people);
   return {check};

@@ -11,7 +11,8 @@
 #include "base/bytes.hpp"
 #include "config/directories.hpp"
 #include "inspect/check.hpp"
-#include "inspect/node_directories.hpp"
+#include "inspect/words.hpp"
+#include "node/left.hpp"
 #include "os/file.hpp"
 #include "os/socket.hpp"
 
@@ -38,12 +39,15 @@ std::string nodes_text(std::uint64_t files) {
 
 Check judge_files(const LimitFacts& facts) {
   const bool few = facts.files < kEnoughFiles;
+  std::string remedy;
+  if (few && facts.most_files > facts.files)
+    remedy = fmt::format("ulimit -n {}", std::min<std::uint64_t>(facts.most_files, 65536));
+  if (few && facts.most_files < kEnoughFiles) remedy += remedy.empty() ? "" : ", and ";
+  if (few && facts.most_files < kEnoughFiles) remedy += "ask the administrator for more";
   return {"open files", few ? Verdict::warning : Verdict::ok,
           fmt::format("limit {} (at most {}){}", limit_text(facts.files), limit_text(facts.most_files),
                       facts.redundancy ? nodes_text(facts.files) : ""),
-          few ? fmt::format("ulimit -n {}{}", std::min<std::uint64_t>(facts.most_files, 65536),
-                            facts.most_files < kEnoughFiles ? ", and ask the administrator for more" : "")
-              : ""};
+          remedy};
 }
 
 Check judge_locked(const LimitFacts& facts) {
@@ -199,6 +203,17 @@ std::vector<Check> check_network(const config::Config& config) {
   return {judge_interface(config.text("network.bind"), os::interfaces())};
 }
 
+std::vector<Check> judge_environment(const config::Environment& environment) {
+  const auto names = config::unrelated_variables(environment);
+  if (names.empty()) return {};
+  const bool one = names.size() == 1;
+  return {{"environment", Verdict::ok,
+           enumerated(names) + (one ? " resembles no option, and is" : " resemble no options, and are") + " left alone",
+           ""}};
+}
+
+std::vector<Check> check_environment() { return judge_environment(config::own_environment()); }
+
 std::vector<Check> check_sockets(const config::Config& config) {
   const std::string root = config::node_root(config);
   if (auto wrong = wrong_root(config, "node directory")) return {*wrong};
@@ -210,24 +225,39 @@ std::vector<Check> check_sockets(const config::Config& config) {
 
 std::vector<Check> check_programs(const config::Config& config) { return {check_launcher(), check_daemon(config)}; }
 
+namespace {
+
+// By the catalog alone: a store of somebody else may not answer.
+std::string held_text(const node::Left& left) {
+  std::string text = "\n      " + node::whose(left);
+  std::vector<node::Holding> unstored = left.holdings;
+  std::erase_if(unstored, [](const node::Holding& one) { return one.part != node::Holding::Part::unstored; });
+  if (left.damage) return text + ": " + left.damage->text();
+  return text + (left.holdings.empty() ? ": it holds nothing"
+                 : unstored.empty()    ? ": all that it holds was brought to the store"
+                                       : ": not brought to the store: " + node::enumerated(unstored));
+}
+
+}  // namespace
+
 std::vector<Check> check_node_directories(const config::Config& config) {
-  const auto directories = find_node_directories(config);
+  const auto directories = node::find_engine_directories(config);
   if (!directories) return {{"engines", Verdict::warning, directories.error().text(), "set node.path"}};
   std::uint64_t alive = 0, dead = 0, bytes = 0;
   std::string paths;
-  for (const NodeDirectory& directory : *directories) {
+  for (const node::EngineDirectory& directory : *directories) {
     alive += directory.alive;
     if (directory.alive) continue;
     ++dead;
     bytes += directory.bytes;
     paths += "\n    " + directory.path + "  " + base::format_bytes(directory.bytes) +
-             fmt::format(", unused for {:.1f} h", directory.unused_s / 3600);
+             fmt::format(", unused for {:.1f} h", directory.unused_s() / 3600) + held_text(node::look_at(directory));
   }
   if (dead == 0) return {{"engines", Verdict::ok, fmt::format("{} alive, nothing left by dead ones", alive), ""}};
   return {{"engines", Verdict::warning,
            fmt::format("{} alive; {} dead ones left {}:{}", alive, dead, base::format_bytes(bytes), paths),
-           "a restart of their job uses it; when there will be none: perdure prune --node --yes (--older-than SECONDS: "
-           "only what is that old)"}};
+           "a restart of their job uses it, and what its store has is room for whoever needs it; what nobody needs any "
+           "more: perdure prune --node --older-than SECONDS --yes"}};
 }
 
 }  // namespace perdure::inspect

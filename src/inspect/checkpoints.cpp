@@ -6,16 +6,25 @@
 #include "inspect/store_place.hpp"
 #include "inspect/words.hpp"
 #include "os/file.hpp"
+#include "reader/branches.hpp"
 #include "segment/manifest_codec.hpp"
+#include "segment/reader.hpp"
 
 namespace perdure::inspect {
 
 base::Result<CheckpointSpec> parse_checkpoint(const std::string& text) {
   const std::size_t at = text.find('@');
-  CheckpointSpec spec{text.substr(0, at), std::nullopt};
+  CheckpointSpec spec{text.substr(0, at)};
   PERDURE_CHECK(segment::check_name(spec.name));
   if (at == std::string::npos) return spec;
-  const std::string digits = text.substr(at + 1);
+  std::string digits = text.substr(at + 1);
+  if (const std::size_t colon = digits.find(':'); colon != std::string::npos) {
+    spec.branch = plan::parse_branch(std::string_view(digits).substr(0, colon));
+    if (!spec.branch)
+      return base::fail(PERDURE_INVALID_ARGUMENT, text.substr(0, 200), "what follows '@' is not a branch",
+                        "write NAME@BRANCH:VERSION, e.g. nbody@3f9a12:12; perdure ls shows branches");
+    digits.erase(0, colon + 1);
+  }
   std::uint64_t version = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || version > INT64_MAX)
@@ -32,6 +41,36 @@ base::Error no_checkpoint(store::Store& store) {
           "see that it is the one that the program writes to; perdure config shows store.path", false};
 }
 
+namespace {
+
+/// The newest attempt at that number which is not of the line that was asked for; empty: there is none.
+std::string left_branch_of(store::Store& store, const CheckpointSpec& spec,
+                           const std::vector<store::VersionListing>& versions) {
+  const auto branches = reader::branches_of(store, spec.name, versions);
+  if (!branches || !spec.version) return {};
+  const store::VersionListing* newest = nullptr;
+  for (const auto& one : versions)
+    if (one.id.version == *spec.version && !branches->has(one.id, spec.branch) &&
+        (newest == nullptr || newest->id.attempt < one.id.attempt))
+      newest = &one;
+  return newest == nullptr ? std::string() : reader::branch_spec(newest->id);
+}
+
+/// The directory of another name whose segments say `name`, as somebody renamed it; empty: there is none.
+std::string renamed_to(store::Store& store, const std::string& name, const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    const auto listed = store.list(directory);
+    if (directory == name || !listed || listed->empty() || listed->front().segments.empty()) continue;
+    const auto source = store.open(listed->front().segments.front());
+    if (!source) continue;
+    const auto manifest = segment::read_contents(**source);
+    if (manifest && manifest->id.name == name) return directory;
+  }
+  return {};
+}
+
+}  // namespace
+
 base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec) {
   const std::string location = store.properties().location;
   const auto names = store.names().value_or(std::vector<std::string>{});
@@ -46,8 +85,16 @@ base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec) 
   if (known.empty()) return no_checkpoint(store);
   std::string object = spec.name, there;
   if (spec.version) object += " version " + std::to_string(*spec.version);
+  if (spec.branch) object += " of branch " + plan::branch_text(*spec.branch);
+  const std::string renamed = versions.empty() ? renamed_to(store, spec.name, known) : std::string();
+  if (!renamed.empty())
+    return {PERDURE_NOT_FOUND, object, "its directory was renamed to " + renamed + ", in " + location,
+            "perdure rename " + spec.name + " " + renamed + ", or give the directory its old name back", false};
   const std::string near = meant(spec.name, known);
-  if (!versions.empty())
+  const std::string elsewhere = left_branch_of(store, spec, versions);
+  if (!elsewhere.empty())
+    there = "a branch that was left has it: " + elsewhere + "; ";
+  else if (!versions.empty())
     there = "its versions there are " + std::to_string(versions.front().id.version) + " to " +
             std::to_string(versions.back().id.version) + "; ";
   else if (!near.empty())
@@ -61,8 +108,11 @@ std::string local_time(std::uint64_t ns) {
   const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
   std::tm parts{};
   if (::localtime_r(&seconds, &parts) == nullptr) return {};
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+  char buffer[40];
+  std::string text(buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S %z", &parts));
+  constexpr std::size_t kMinutes = 2;
+  if (text.size() > kMinutes) text.insert(text.size() - kMinutes, ":");
+  return text;
 }
 
 std::string ranges_text(const std::vector<std::uint32_t>& ascending) {

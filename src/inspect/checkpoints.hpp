@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "plan/lineage.hpp"
 #include "store/store.hpp"
 
 namespace perdure::inspect {
 
-/// NAME or NAME@VERSION.
+/// NAME, NAME@VERSION, or NAME@BRANCH:VERSION.
 struct CheckpointSpec {
   std::string name;
-  std::optional<std::uint64_t> version;
+  std::optional<std::uint64_t> version = {};
+  std::optional<plan::Branch> branch = {};  ///< nothing: the current line
 };
 base::Result<CheckpointSpec> parse_checkpoint(const std::string& text);
 
@@ -22,7 +24,7 @@ base::Error no_checkpoint(store::Store& store);
 /// The error PERDURE_NOT_FOUND for what `spec` names, with the checkpoints that exist instead.
 base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec);
 
-/// Nanoseconds since 1970 as local time, "2026-11-21 05:09:53"; empty for 0.
+/// Nanoseconds since 1970 as local time with its zone, "2026-11-21 05:09:53 +01:00"; empty for 0.
 std::string local_time(std::uint64_t ns);
 
 /// Numbers as ranges: {0,1,2,5} -> "0-2,5".

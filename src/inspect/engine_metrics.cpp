@@ -5,11 +5,11 @@
 #include <set>
 
 #include "base/json.hpp"
-#include "inspect/node_directories.hpp"
 #include "ipc/channel.hpp"
 #include "metrics/definitions.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/family_codec.hpp"
+#include "node/directories.hpp"
 #include "os/system.hpp"
 
 namespace perdure::inspect {
@@ -107,7 +107,7 @@ void add_up(std::vector<metrics::Family>& all, bool up, const metrics::Labels& l
 base::Result<EngineMetrics> collect_metrics(const std::vector<std::string>& node_roots) {
   std::vector<std::string> directories;
   for (const std::string& root : roots_once(node_roots)) {
-    PERDURE_TRY(const auto found, engine_directories(root));
+    PERDURE_TRY(const auto found, node::engine_directories(root));
     directories.insert(directories.end(), found.begin(), found.end());
   }
   std::sort(directories.begin(), directories.end());

@@ -3,10 +3,10 @@
 #include "base/json.hpp"
 #include "base/printable.hpp"
 #include "config/directories.hpp"
-#include "inspect/node_directories.hpp"
 #include "inspect/table.hpp"
 #include "inspect/words.hpp"
 #include "ipc/channel.hpp"
+#include "node/directories.hpp"
 
 namespace perdure::inspect {
 namespace {
@@ -29,9 +29,9 @@ base::Result<Json> ask(const std::string& directory) {
 }  // namespace
 
 base::Result<std::vector<EngineState>> ask_engines(const config::Config& config) {
-  PERDURE_TRY(const auto directories, find_node_directories(config));
+  PERDURE_TRY(const auto directories, node::find_engine_directories(config));
   std::vector<EngineState> states;
-  for (const NodeDirectory& directory : directories)
+  for (const node::EngineDirectory& directory : directories)
     if (directory.alive) states.push_back({directory.path, ask(directory.path)});
   return states;
 }

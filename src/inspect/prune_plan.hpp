@@ -1,11 +1,15 @@
 #pragma once
 // What `perdure prune` would remove, and why; nothing is removed here.
 #include <functional>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/cbor.hpp"
 #include "plan/retention.hpp"
+#include "reader/branches.hpp"
 #include "reader/inventory.hpp"
 
 namespace perdure::inspect {
@@ -19,22 +23,41 @@ struct PruneAction {
 
 struct PrunePlan {
   std::vector<PruneAction> actions;
-  std::vector<std::string> refused;  ///< asked for, but not done, and why
+  std::vector<std::string> refused;                    ///< asked for, but not done, and why
+  std::shared_ptr<const base::Json> directories = {};  ///< of engines on this machine; nullptr: nobody asked for them
 };
 
 /// Reads every byte of a version; false when anything is wrong with it.
 using DeepCheck = std::function<bool(const reader::VersionFacts&)>;
 
-/// Applies the policy to the versions of one name. Before anything is given up, the version that everything would then
-/// rest on, the newest complete one, is read whole; when it is damaged, it counts as incomplete and the next older one
-/// is taken.
-void plan_retention(store::Store& store, std::vector<reader::VersionFacts> facts, const plan::RetentionPolicy& policy,
-                    const DeepCheck& check, PrunePlan& plan);
+/// All versions of one name, and which of them go on.
+struct NameFacts {
+  std::vector<reader::VersionFacts> versions;
+  reader::Branches branches;
+};
+/// PERDURE_MISMATCH: its directory was renamed, so that nobody can say what of it is complete.
+base::Result<NameFacts> name_facts(store::Store& store, const std::string& name);
 
-/// Removes versions of one name on request; refuses if no other verified version of it would be left, unless
-/// `even_the_last`. PERDURE_NOT_FOUND for a version that is not there.
-base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<reader::VersionFacts>& facts,
-                          const std::set<std::uint64_t>& versions, bool even_the_last, const DeepCheck& check,
-                          PrunePlan& plan);
+/// Applies the policy to the versions of one name, to each branch by itself. Before anything is given up, the version
+/// that everything there would then rest on, the newest complete one, is read whole; when it is damaged, it counts as
+/// incomplete and the next older one is taken.
+void plan_retention(store::Store& store, NameFacts facts, const plan::RetentionPolicy& policy, const DeepCheck& check,
+                    PrunePlan& plan);
+
+/// Versions of one name: of a branch, or, without one, of the current line.
+struct VersionWish {
+  std::string name;
+  std::optional<plan::Branch> branch;
+  std::set<std::uint64_t> versions;
+};
+/// Removes them on request; refuses if no other verified version of the name would be left, unless `even_the_last`.
+/// PERDURE_NOT_FOUND for a version that is not there.
+base::Status plan_removal(store::Store& store, const VersionWish& wish, const NameFacts& facts, bool even_the_last,
+                          const DeepCheck& check, PrunePlan& plan);
+
+/// Removes all of branches that were left; refuses where the current line has no version that verifies, and where
+/// nobody knows what it went on from. A branch with anything newer than all that is complete is left alone: it may be
+/// arriving.
+void plan_left_branches(store::Store& store, const NameFacts& facts, const DeepCheck& check, PrunePlan& plan);
 
 }  // namespace perdure::inspect

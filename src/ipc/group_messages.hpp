@@ -1,10 +1,12 @@
 #pragma once
 // What clients tell their engine about the other nodes of the job.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "ipc/message.hpp"
+#include "plan/lineage.hpp"
 #include "segment/manifest.hpp"
 
 namespace perdure::ipc {
@@ -104,7 +106,12 @@ struct StoredName {
   std::string name;
   std::uint64_t attempt_ns = 0;
   bool used = false;  ///< by the launch that ends: its versions of other numbers of ranks are of this job, too
-  PERDURE_FIELDS(name, attempt_ns, used)
+  std::vector<plan::Branch> branches = {};  ///< of the run that this attempt is of; empty: said of all of the name
+  PERDURE_FIELDS(name, attempt_ns, used, branches)
+  bool is_about(const segment::VersionId& id) const {
+    return name == id.name && (branches.empty() || std::find(branches.begin(), branches.end(),
+                                                             plan::branch_of(id.attempt.nonce)) != branches.end());
+  }
 };
 /// What is still kept for other nodes, because the store does not have it.
 struct KeptVersions {

@@ -1,5 +1,6 @@
 #pragma once
 // What is asked and told of how far versions are on their way to the levels `node` and `store`.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,12 @@ namespace perdure::ipc {
 
 struct StoreOutcome {
   bool held = false;  ///< this node has something of the version
-  PERDURE_FIELDS(held)
+  /// It was skipped, because retention would have removed it: this newer version of its name is in the store.
+  std::optional<std::uint64_t> newer = {};
+  PERDURE_FIELDS(held, newer)
 };
 /// Answered when this node's segments of the version are in the store, or can't be, or the time is over (0: no limit).
+/// Of a version that this node does not hold the attempt may be said by its time only, or not at all (0).
 struct WaitStored {
   static constexpr const char* kName = "wait_stored";
   static constexpr Kind kKind = Kind::may_wait;

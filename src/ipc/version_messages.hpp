@@ -8,6 +8,7 @@
 #include "ipc/message.hpp"
 #include "ipc/planned_segment.hpp"
 #include "ipc/slot_address.hpp"
+#include "plan/lineage.hpp"
 #include "segment/manifest.hpp"
 
 namespace perdure::ipc {
@@ -120,10 +121,12 @@ struct Retire {
   std::string name;
   std::optional<std::uint64_t> version;                                ///< nothing: all of them
   std::uint64_t until_ns = std::numeric_limits<std::uint64_t>::max();  ///< attempts that began later stay
-  PERDURE_FIELDS(name, version, until_ns)
+  plan::Line line = {};  ///< attempts that are not on it stay; empty: those of all branches go
+  PERDURE_FIELDS(name, version, until_ns, line)
   std::string wrong() const { return segment::VersionId{name, version.value_or(0), {}}.wrong(); }
   bool names(const segment::VersionId& id) const {
-    return id.name == name && (!version || id.version == *version) && id.attempt.created_ns <= until_ns;
+    return id.name == name && (!version || id.version == *version) && id.attempt.created_ns <= until_ns &&
+           (line.empty() || plan::on_line(line, id.attempt));
   }
 };
 

@@ -20,6 +20,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "launch/probes.hpp"
 #include "os/file.hpp"
@@ -105,6 +106,28 @@ void pass_on(const Child& child, const signalfd_siginfo& signal) {
 
 double seconds_since(std::uint64_t start_ns) { return static_cast<double>(os::monotonic_ns() - start_ns) * 1e-9; }
 
+/// The time that a program has to end after the first signal that asks for it.
+class Grace {
+ public:
+  explicit Grace(double seconds) : seconds_(seconds) {}
+  void begin() {
+    if (begun_ns_ == 0) begun_ns_ = os::monotonic_ns();
+  }
+  bool is_over() const { return counts() && left_s() <= 0; }
+  /// How long to wait for a signal: SIGCHLDs may be merged.
+  int look_ms() const {
+    constexpr double kLookAnyway_s = 1;
+    const double look_s = counts() && left_s() > 0 ? std::min(left_s(), kLookAnyway_s) : kLookAnyway_s;
+    return static_cast<int>(look_s * 1000) + 1;
+  }
+
+ private:
+  bool counts() const { return seconds_ > 0 && begun_ns_ != 0; }
+  double left_s() const { return seconds_ - seconds_since(begun_ns_); }
+  const double seconds_;
+  std::uint64_t begun_ns_ = 0;
+};
+
 }  // namespace
 
 struct ProcessSupervisor::Saved {
@@ -121,7 +144,7 @@ struct ProcessSupervisor::Saved {
   }
 };
 
-ProcessSupervisor::ProcessSupervisor() : saved_(new Saved) {
+ProcessSupervisor::ProcessSupervisor(double grace_s) : saved_(new Saved), grace_s_(grace_s) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &plain, &saved_->child_action);  // an inherited SIG_IGN would make children vanish unseen
@@ -151,12 +174,17 @@ plan::ProgramEnd ProcessSupervisor::run(const std::vector<std::string>& command,
     if (child.pid > 0) ::waitpid(child.pid, nullptr, 0);
     return {Kind::not_started, child.error, seconds_since(start), false, false};
   }
-  constexpr int kLookAnyway_ms = 1000;  // SIGCHLDs may be merged
+  Grace grace(grace_s_);
   int status = 0;
   while (::waitpid(child.pid, &status, WNOHANG) != child.pid) {
-    const auto signal = saved_->next(kLookAnyway_ms);
+    if (grace.is_over() && !std::exchange(end.out_of_grace, true))
+      ::kill(child.own_group ? -child.pid : child.pid, SIGKILL);
+    const auto signal = saved_->next(grace.look_ms());
     if (!signal || signal->ssi_signo == SIGCHLD) continue;
-    end.stop_requested |= asks_to_stop(static_cast<int>(signal->ssi_signo));
+    if (asks_to_stop(static_cast<int>(signal->ssi_signo))) {
+      end.stop_requested = true;
+      grace.begin();
+    }
     pass_on(child, *signal);
   }
   end.kind = WIFSIGNALED(status) ? Kind::killed : Kind::exited;

@@ -33,7 +33,9 @@ class Supervisor {
 /// it; those that were ignored before stay ignored.
 class ProcessSupervisor : public Supervisor {
  public:
-  ProcessSupervisor();
+  /// `grace_s`: so long after a signal that asks to stop the program may take to end; then it is killed. 0: as long as
+  /// it takes.
+  explicit ProcessSupervisor(double grace_s = 0);
   ~ProcessSupervisor() override;
   ProcessSupervisor(const ProcessSupervisor&) = delete;
   ProcessSupervisor& operator=(const ProcessSupervisor&) = delete;
@@ -44,6 +46,7 @@ class ProcessSupervisor : public Supervisor {
  private:
   struct Saved;
   Saved* saved_;
+  const double grace_s_;
 };
 
 /// "exited with status 3", "killed by signal 9 (Killed)".

@@ -73,7 +73,8 @@ LoopSummary run_loop(const Loop& loop, Supervisor& supervisor) {
     summary.status = decision.status;
     summary.reason = decision.reason;
     if (end.kind != plan::ProgramEnd::Kind::exited || end.value != 0)
-      summary.failures.push_back(fmt::format("{} after {:.1f} s", end_text(end), end.lasted_s));
+      summary.failures.push_back(fmt::format("{} after {:.1f} s{}", end_text(end), end.lasted_s,
+                                             end.out_of_grace ? ": it had not ended within run.grace" : ""));
     if (decision.action == plan::RelaunchAction::end) return summary;
 
     loop.announce(relaunch_text(loop.policy, decision, end));

@@ -65,8 +65,10 @@ constexpr std::array kDefinitions = {
     Definition{"perdure_tier_bytes", gauge, "bytes", "tier",
                "Memory or disk that the tier has taken from the system, free slots included"},
     Definition{"perdure_tier_failed", gauge, "", "tier", "1 while the tier is avoided because it could not be written"},
-    Definition{"perdure_evictions_total", counter, "", "state",
-               "Versions that gave up their slots for others: stored, or unstored and therefore lost here"},
+    Definition{
+        "perdure_evictions_total", counter, "", "state",
+        "Versions that gave up their slots for others: stored, or unstored and therefore lost here; or that were "
+        "skipped, because retention would have removed them from the store"},
     // ---- redundancy and restores
     Definition{"perdure_protections_total", counter, "", "outcome",
                "Versions that this node's group brought to level node (reached); or not: failed, stored (this node's "

@@ -1,7 +1,9 @@
 #include "network/fabric_library.hpp"
 
 #include <dlfcn.h>
+#include <signal.h>
 
+#include <array>
 #include <cerrno>
 
 namespace perdure::network {
@@ -15,7 +17,28 @@ bool look_up(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
+/// Puts back what signals did before. libfabric's provider for shared memory takes these when the library is loaded: a
+/// SIGTERM then ends the program before Perdure or the program hears of it.
+class KeptSignalActions {
+ public:
+  KeptSignalActions() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) kept_[i] = ::sigaction(kSignals[i], nullptr, &before_[i]) == 0;
+  }
+  KeptSignalActions(const KeptSignalActions&) = delete;
+  KeptSignalActions& operator=(const KeptSignalActions&) = delete;
+  ~KeptSignalActions() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      if (kept_[i]) (void)::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array kSignals{SIGTERM, SIGINT, SIGBUS, SIGSEGV};
+  std::array<bool, kSignals.size()> kept_{};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
 base::Result<FabricLibrary> load() {
+  const KeptSignalActions kept;
   const char* remedy = "install libfabric (Debian: libfabric1), or choose a redundancy scheme that needs no network";
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

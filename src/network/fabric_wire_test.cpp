@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -231,6 +232,16 @@ TEST(FabricWire, AnIdleEndpointSleeps) {
   ASSERT_TRUE(client->call(*peer, text_bytes("x"), kPatience));
   EXPECT_TRUE(test_support::eventually("every thread sleeps for a second, or until it is woken",
                                        [&] { return test_support::all_sleep_for(std::chrono::seconds(1), others); }));
+}
+
+// The one for shared memory does, and a program would end by the first SIGTERM that it asked Perdure to take.
+TEST(FabricWire, LeavesSignalsToTheProgram) {
+  ASSERT_TRUE(make_fabric_wire({}));
+  for (const int signal : {SIGTERM, SIGINT}) {
+    struct sigaction now = {};
+    ASSERT_EQ(::sigaction(signal, nullptr, &now), 0);
+    EXPECT_TRUE(now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) << strsignal(signal);
+  }
 }
 
 void expect_unavailable(const FabricOptions& options, const std::string& named, const std::string& remedy) {

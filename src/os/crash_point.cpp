@@ -68,7 +68,7 @@ void crash_point_reached(CrashPoint point) {
   if (const char* marker = std::getenv(kMarkerVariable))
     ::close(::open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (std::getenv(kStopsVariable) != nullptr) {
-    ::kill(::getpid(), SIGSTOP);
+    ::raise(SIGSTOP);  // kill() may stop another thread first, and this one would go on for a moment
     return;
   }
   ::kill(::getpid(), SIGKILL);

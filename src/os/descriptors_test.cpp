@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "os/file.hpp"
+#include "os/readiness.hpp"
 
 namespace perdure::os {
 namespace {
@@ -43,6 +44,23 @@ TEST(OpenDescriptors, AreListedAgainAndAgainAlsoWhenAllAreTaken) {
     taken.pop_back();
     const auto after = open->list();
     return after && after->size() + 1 == full->size() ? 0 : 6;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST(DescriptorLimit, IsNamedByWhoeverCannotWaitForDescriptors) {
+  const int code = exit_code_of([] {
+    const Fd one(::dup(0));
+    rlimit usual{};
+    if (!one || ::getrlimit(RLIMIT_NOFILE, &usual) != 0) return 1;
+    const rlimit none{0, usual.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 2;
+    Readiness readiness;
+    if (::setrlimit(RLIMIT_NOFILE, &usual) != 0) return 3;  // sanitizers look at memory through a pipe
+    const auto added = readiness.add(one, 1);
+    if (added || added.error().text().find("Too many open files") == std::string::npos) return 4;
+    const auto waited = readiness.wait(0);
+    return !waited && waited.error().text().find("ulimit -n") != std::string::npos ? 0 : 5;
   });
   EXPECT_EQ(code, 0);
 }

@@ -47,7 +47,12 @@ base::Error too_large(const std::string& path, std::uint64_t bytes) {
           "ulimit -f unlimited, where the program is started", false};
 }
 
-bool cannot(int error_number) { return error_number == EOPNOTSUPP || error_number == ENOSYS; }
+// The kernel's own number for "not supported", which no header of programs has: some network file systems let it out.
+constexpr int kNotSupportedInKernel = 524;
+
+bool cannot(int error_number) {
+  return error_number == EOPNOTSUPP || error_number == ENOSYS || error_number == kNotSupportedInKernel;
+}
 
 }  // namespace
 

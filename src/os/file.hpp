@@ -124,6 +124,8 @@ struct Space {
   std::string type;                   ///< "tmpfs", "ext4", "nfs", "0x..." ...
   std::uint64_t device_id = 0;        ///< tells file systems of one machine apart (st_dev); may change at a boot
   std::uint64_t inode = 0;            ///< of the path that was asked for
+  std::uint64_t total_files = 0;      ///< that the file system can have; 0: it does not say
+  std::uint64_t available_files = 0;  ///< that can still be made
   /// Its content is memory, and gone when the machine starts anew.
   bool in_memory() const { return type == "tmpfs" || type == "ramfs"; }
 };

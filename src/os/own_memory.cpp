@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -122,6 +123,14 @@ std::string silent_device() {
     if (pins_silently(seen)) return std::string(seen);
   }
   return "";
+}
+
+// MS_ASYNC does nothing on Linux but look for gaps (msync(2): ENOMEM).
+bool is_mapped(std::uint64_t begin, std::uint64_t bytes) {
+  if (bytes == 0) return true;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = begin / page * page;
+  return ::msync(reinterpret_cast<void*>(first), begin + bytes - first, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
 int copy_own_memory(std::uint64_t from, std::byte* to, std::uint64_t bytes) {

@@ -36,6 +36,10 @@ std::string silent_device();
 /// Whether a driver of that kind is behind this path.
 bool pins_silently(std::string_view path);
 
+/// Whether all of [begin, begin + bytes) is mapped. Says nothing of whether it may be read. Its cost grows with the
+/// mappings, not with the pages.
+bool is_mapped(std::uint64_t begin, std::uint64_t bytes);
+
 /// Copies what is at `from`. 0, or an error number where that cannot be read or `to` not be written: no signal.
 /// Allocates nothing.
 int copy_own_memory(std::uint64_t from, std::byte* to, std::uint64_t bytes);

@@ -95,6 +95,22 @@ TEST(OwnMemory, ThatIsGoneIsAnErrorAndNoSignal) {
   ::munmap(memory, kOwnBytes / 2);
 }
 
+TEST(OwnMemory, IsMappedUntilAPartOfItIsGone) {
+  constexpr std::size_t kPage = 4096;
+  auto* memory =
+      static_cast<std::byte*>(::mmap(nullptr, 8 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto at = reinterpret_cast<std::uint64_t>(memory);
+  EXPECT_TRUE(is_mapped(at, 8 * kPage));
+  EXPECT_TRUE(is_mapped(at + 100, 1));
+  ::munmap(memory + 4 * kPage, kPage);
+  EXPECT_FALSE(is_mapped(at, 8 * kPage));
+  EXPECT_TRUE(is_mapped(at, 4 * kPage));
+  EXPECT_FALSE(is_mapped(at + 1, 4 * kPage)) << "one byte of the page that is gone";
+  EXPECT_TRUE(is_mapped(at + 4 * kPage, 0)) << "nothing is needed there";
+  ::munmap(memory, 8 * kPage);
+}
+
 TEST(SilentDevices, AreThoseOfNvidia) {
   EXPECT_TRUE(pins_silently("/dev/nvidia0"));
   EXPECT_TRUE(pins_silently("/dev/nvidiactl"));

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include <array>
+#include <cerrno>
 
 #include "os/system_call.hpp"
 
@@ -22,9 +23,15 @@ base::Status control(const Fd& of, int operation, const Fd& fd, std::uint64_t nu
 
 }  // namespace
 
-Readiness::Readiness() : fd_(::epoll_create1(EPOLL_CLOEXEC)) {}
+Readiness::Readiness() : fd_(::epoll_create1(EPOLL_CLOEXEC)), error_(fd_ ? 0 : errno) {}
+
+base::Status Readiness::is_there() const {
+  if (fd_) return {};
+  return base::fail(base::errno_error(error_, "epoll_create1", ""));
+}
 
 base::Status Readiness::add(const Fd& fd, std::uint64_t number) {
+  PERDURE_CHECK(is_there());
   return control(fd_, EPOLL_CTL_ADD, fd, number, EPOLLIN);
 }
 
@@ -36,7 +43,7 @@ void Readiness::remove(const Fd& fd) { (void)control(fd_, EPOLL_CTL_DEL, fd, 0, 
 
 // epoll_wait() itself knows milliseconds only.
 base::Result<std::vector<Readiness::Event>> Readiness::wait(std::optional<std::uint64_t> timeout_ns) const {
-  if (!fd_) return base::fail(PERDURE_IO, "epoll", "it could not be set up", "raise the limit of open files", true);
+  PERDURE_CHECK(is_there());
   pollfd any{fd_.get(), POLLIN, 0};
   const std::uint64_t ns = timeout_ns.value_or(0);
   const timespec timeout{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};

@@ -19,6 +19,7 @@ class Readiness {
   };
   enum class Interest { read, read_and_write };
 
+  /// Every later call returns the error where the process can open no further descriptor.
   Readiness();
   base::Status add(const Fd& fd, std::uint64_t number);
   void change(const Fd& fd, std::uint64_t number, Interest interest);
@@ -28,7 +29,10 @@ class Readiness {
   base::Result<std::vector<Event>> wait(std::optional<std::uint64_t> timeout_ns) const;
 
  private:
+  base::Status is_there() const;
+
   Fd fd_;
+  int error_ = 0;  ///< errno, where the kernel gave no descriptor
 };
 
 }  // namespace perdure::os

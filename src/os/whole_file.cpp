@@ -106,8 +106,13 @@ base::Result<Space> space(const std::string& path) {
   struct stat file {};
   PERDURE_CHECK(checked_call({.call = "stat", .path = path}, [&] { return ::stat(path.c_str(), &file); }));
   const auto block = static_cast<std::uint64_t>(facts.f_bsize);
-  return Space{static_cast<std::uint64_t>(facts.f_blocks) * block, static_cast<std::uint64_t>(facts.f_bavail) * block,
-               file_system_name(static_cast<std::uint32_t>(facts.f_type)), file.st_dev, file.st_ino};
+  return Space{static_cast<std::uint64_t>(facts.f_blocks) * block,
+               static_cast<std::uint64_t>(facts.f_bavail) * block,
+               file_system_name(static_cast<std::uint32_t>(facts.f_type)),
+               file.st_dev,
+               file.st_ino,
+               facts.f_files,
+               facts.f_ffree};
 }
 
 }  // namespace perdure::os

@@ -54,6 +54,8 @@ RelaunchDecision after_end(const RelaunchPolicy& policy, RelaunchState state, co
   return decision;
 }
 
+int status_with_store(int program, bool all_stored) { return program == 0 && !all_stored ? kNotStored : program; }
+
 const char* reason_text(RelaunchReason reason) {
   switch (reason) {
     case RelaunchReason::failed:

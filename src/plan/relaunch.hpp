@@ -18,6 +18,7 @@ struct ProgramEnd {
   double lasted_s = 0;          ///< from its launch to its end
   bool newer_version = false;   ///< the store has a newer complete version than before the launch
   bool stop_requested = false;  ///< SIGINT or SIGTERM was passed on to the program during this launch
+  bool out_of_grace = false;    ///< it did not end in time then, and was killed
 };
 
 /// Carried from launch to launch; starts as {}.
@@ -43,6 +44,12 @@ struct RelaunchDecision {
 inline constexpr double kEarlyFailure_s = 5;
 
 RelaunchDecision after_end(const RelaunchPolicy& policy, RelaunchState state, const ProgramEnd& end);
+
+/// With which status `perdure run` ends that is the program's, when the store lacks what was acknowledged
+/// (EX_TEMPFAIL).
+inline constexpr int kNotStored = 75;
+/// A failure of the program says more.
+int status_with_store(int program, bool all_stored);
 
 /// "succeeded", "out of restarts", ... for summaries.
 const char* reason_text(RelaunchReason reason);

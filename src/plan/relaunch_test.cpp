@@ -96,5 +96,13 @@ TEST(Relaunch, NonsensicalBackOffsNeverBecomeNegative) {
   EXPECT_DOUBLE_EQ(after_end({3, 1, -5, 600}, {}, kFailed).delay_s, 0);
 }
 
+TEST(StatusWithStore, IsTheProgramsUnlessThatIsGoodAndSomethingIsNotStored) {
+  EXPECT_EQ(status_with_store(0, true), 0);
+  EXPECT_EQ(status_with_store(0, false), 75);
+  EXPECT_EQ(status_with_store(3, false), 3);
+  EXPECT_EQ(status_with_store(128 + 15, false), 143);
+  EXPECT_EQ(status_with_store(3, true), 3);
+}
+
 }  // namespace
 }  // namespace perdure::plan

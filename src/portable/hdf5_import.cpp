@@ -6,6 +6,7 @@
 #include "plan/selection.hpp"
 #include "portable/hdf5_source.hpp"
 #include "portable/import_version.hpp"
+#include "reader/branches.hpp"
 #include "reader/slabs.hpp"
 
 namespace perdure::portable {
@@ -17,19 +18,23 @@ using base::Status;
 constexpr std::uint64_t kChunkBytes = 16 * base::MiB;
 constexpr std::uint64_t kMostChunks = 1'000'000;  // of a rank; a segment describes fewer
 
-/// Nothing of this version may be there, and the new attempt has to be the newest of the name.
+/// Nothing of this version may be on the current line, and the new attempt has to be the newest of the name; it goes on
+/// with that line.
 Result<segment::VersionId> new_attempt(store::Store& store, const std::string& name, std::uint64_t version) {
   PERDURE_TRY(std::uint64_t newest, store.forgotten(name));
   auto listings = store.list(name);
   if (!listings && listings.error().code != PERDURE_NOT_FOUND) return base::fail(listings.error());
-  for (const auto& listing : listings ? *listings : std::vector<store::VersionListing>{}) {
+  const auto all = listings ? std::move(*listings) : std::vector<store::VersionListing>();
+  PERDURE_TRY(const reader::Branches branches, reader::branches_of(store, name, all));
+  for (const auto& listing : all) {
     newest = std::max(newest, listing.id.attempt.created_ns);
-    if (listing.id.version == version)
+    if (listing.id.version == version && branches.has(listing.id))
       return base::fail(
           PERDURE_EXISTS, listing.id.text(), "it is in " + store.properties().location + " already",
           "choose another version, or remove that one: perdure prune " + name + "@" + std::to_string(version));
   }
-  segment::VersionId id{name, version, {plan::attempt_time(os::wall_clock_ns(), newest), os::random_u64()}};
+  const std::uint64_t nonce = plan::nonce_on(branches.current, os::random_u64());
+  segment::VersionId id{name, version, {plan::attempt_time(os::wall_clock_ns(), newest), nonce}};
   if (const auto wrong = id.wrong(); !wrong.empty()) return base::fail(PERDURE_INVALID_ARGUMENT, id.text(), wrong);
   return id;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "reader/branches.hpp"
 #include "reader/inventory.hpp"
 #include "reader/missing_text.hpp"
 #include "reader/stored_content.hpp"
@@ -18,6 +19,21 @@ std::string there(const std::vector<store::VersionListing>& listings) {
   return text;
 }
 
+// A branch that was left may have it.
+base::Error not_on_the_line(const std::vector<store::VersionListing>& all, const std::string& object,
+                            std::optional<std::uint64_t> version, const std::string& location) {
+  base::Error error{PERDURE_NOT_FOUND, object, "no such checkpoint in " + location,
+                    "its versions there are " + there(all), false};
+  const store::VersionListing* newest = nullptr;
+  for (const auto& one : all)
+    if ((!version || one.id.version == *version) && (newest == nullptr || newest->id.attempt < one.id.attempt))
+      newest = &one;
+  if (newest == nullptr) return error;
+  error.cause = "no such checkpoint on this branch, in " + location;
+  error.remedy = "a branch that was left has it: " + branch_spec(newest->id);
+  return error;
+}
+
 }  // namespace
 
 base::Error missing_segments(const store::VersionListing& listing) {
@@ -32,7 +48,8 @@ base::Error missing_segments(const store::VersionListing& listing) {
 }
 
 base::Result<store::VersionListing> find_version(store::Store& store, const std::string& name,
-                                                 std::optional<std::uint64_t> version) {
+                                                 std::optional<std::uint64_t> version,
+                                                 std::optional<plan::Branch> branch) {
   const std::string object = version ? name + " version " + std::to_string(*version) : name;
   auto listed = store.list(name);
   if (!listed && listed.error().code != PERDURE_NOT_FOUND) return base::fail(listed.error());
@@ -40,14 +57,10 @@ base::Result<store::VersionListing> find_version(store::Store& store, const std:
   if (all.empty())
     return base::fail(PERDURE_NOT_FOUND, object, "no such checkpoint in " + store.properties().location,
                       "perdure ls lists what is there");
-  auto chosen = all;
+  PERDURE_TRY(const Branches branches, branches_of(store, name, all));
+  auto chosen = newest_first(all, branches, branch);
   if (version) std::erase_if(chosen, [&](const auto& one) { return one.id.version != *version; });
-  if (chosen.empty())
-    return base::fail(PERDURE_NOT_FOUND, object, "no such checkpoint in " + store.properties().location,
-                      "its versions there are " + there(all));
-  // What was begun later is newer (plan/selection.hpp).
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
+  if (chosen.empty()) return base::fail(not_on_the_line(all, object, version, store.properties().location));
   for (auto& one : chosen)
     if (one.all_present()) return std::move(one);
   return base::fail(missing_segments(chosen.front()));

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "reader/branches.hpp"
+#include "store/renamed.hpp"
+
 namespace perdure::reader {
 namespace {
 
@@ -43,6 +46,14 @@ base::Status check(store::Store& store, const VersionFacts& facts) {
   return store::check_borrowed(store, facts.listing.id, manifests);
 }
 
+/// Looked for first: what is missing or damaged besides can be seen once the name is right.
+bool is_renamed(VersionFacts& facts) {
+  for (const SegmentFacts& segment : facts.segments)
+    if (segment.manifest && store::differs_in_name(segment.manifest->id, facts.listing.id))
+      facts.said_name = segment.manifest->id.name;
+  return !facts.said_name.empty();
+}
+
 bool vanished(const VersionFacts& facts) {
   return std::any_of(facts.segments.begin(), facts.segments.end(), [](const SegmentFacts& segment) {
     return segment.error && segment.error->code == PERDURE_NOT_FOUND;
@@ -59,8 +70,17 @@ const char* state_name(VersionFacts::State state) {
       return "incomplete";
     case VersionFacts::State::damaged:
       return "damaged";
+    case VersionFacts::State::renamed:
+      return "renamed";
   }
   return "unknown";
+}
+
+std::optional<base::Error> renamed(const std::vector<VersionFacts>& versions) {
+  for (const VersionFacts& facts : versions)
+    if (facts.state == VersionFacts::State::renamed)
+      return store::renamed_directory(facts.listing.id.name, facts.said_name);
+  return std::nullopt;
 }
 
 std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint32_t count) {
@@ -89,7 +109,10 @@ VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
   find_missing(facts);
   const auto bad =
       std::find_if(facts.segments.begin(), facts.segments.end(), [](const auto& s) { return s.error.has_value(); });
-  if (bad != facts.segments.end()) {
+  if (is_renamed(facts)) {
+    facts.state = VersionFacts::State::renamed;
+    facts.reason = "its segments say that they are of " + facts.said_name;
+  } else if (bad != facts.segments.end()) {
     facts.state = VersionFacts::State::damaged;
     facts.reason = bad->error->text();
   } else if (const auto whole = check(store, facts); whole) {
@@ -157,9 +180,9 @@ base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store&
   for (const std::string& name : names) {
     auto listings = store.list(name);
     if (!listings) continue;
-    std::sort(listings->begin(), listings->end(),
-              [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
-    for (const auto& listing : *listings) {
+    const auto branches = branches_of(store, name, *listings);
+    if (!branches) continue;
+    for (const auto& listing : newest_first(*listings, *branches)) {
       if (!store::read_version(store, listing)) continue;
       newest[name] = listing.id.version;
       break;

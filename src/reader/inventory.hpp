@@ -20,7 +20,7 @@ struct SegmentFacts {
 
 /// One attempt at one version.
 struct VersionFacts {
-  enum class State { complete, incomplete, damaged } state = State::incomplete;
+  enum class State { complete, incomplete, damaged, renamed } state = State::incomplete;
   store::VersionListing listing;
   std::vector<SegmentFacts> segments;
   std::string reason;       ///< why it is not complete
@@ -28,8 +28,12 @@ struct VersionFacts {
   std::uint64_t bytes = 0;
   std::string missing_segments;  ///< as ranges, "1,3-4"
   std::string missing_ranks;
+  std::string said_name = {};  ///< renamed: the checkpoint that its segments say they are of
   bool complete() const { return state == State::complete; }
 };
+
+/// The error of a name whose directory was renamed; nothing where none of its versions says so.
+std::optional<base::Error> renamed(const std::vector<VersionFacts>& versions);
 
 const char* state_name(VersionFacts::State state);
 
@@ -43,7 +47,7 @@ base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std
 void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::uint32_t> rank);
 VersionFacts judge(store::Store& store, const store::VersionListing& listing);
 
-/// Of each name, the newest version that is complete. Names without one are left out.
+/// Of each name, the newest version of the current line that is complete. Names without one are left out.
 base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store& store);
 
 /// What [0, count) lacks, as ranges; `present` ascending.

@@ -4,16 +4,19 @@
 #include <optional>
 #include <string>
 
+#include "plan/lineage.hpp"
 #include "reader/join.hpp"
 #include "reader/verified_chunks.hpp"
 
 namespace perdure::reader {
 
-/// The segments of the version that this number means: of several attempts at it the newest one that is whole. Without
-/// a number, of the newest one of `name` that is whole. PERDURE_NOT_FOUND: there is none; PERDURE_INCOMPLETE: of each,
-/// segments are missing.
+/// The segments of the version that this number means on the current line, or on that of `branch`: of several attempts
+/// at it the newest one that is whole. Without a number, of the newest one there that is whole. PERDURE_NOT_FOUND:
+/// there is none, or only on a branch that was left, which the text names; PERDURE_INCOMPLETE: of each, segments are
+/// missing.
 base::Result<store::VersionListing> find_version(store::Store& store, const std::string& name,
-                                                 std::optional<std::uint64_t> version);
+                                                 std::optional<std::uint64_t> version,
+                                                 std::optional<plan::Branch> branch = std::nullopt);
 
 /// One thread at a time. Keeps some chunks in memory, at most 256 MiB of them. Every byte that it gives was verified
 /// with its whole chunk: PERDURE_CORRUPT, about the segment, where a chunk is damaged even when it is read past this

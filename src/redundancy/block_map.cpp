@@ -17,8 +17,9 @@ class NothingKept final : public BlockMap {
 
 }  // namespace
 
+// Never destroyed: engines work until the process ends.
 std::shared_ptr<const BlockMap> nothing_kept() {
-  static const auto kNothing = std::make_shared<const NothingKept>();
+  static const auto& kNothing = *new std::shared_ptr<const BlockMap>(std::make_shared<const NothingKept>());
   return kNothing;
 }
 

@@ -36,8 +36,9 @@ base::Result<Isal> load_isal() {
   return isal;
 }
 
+// Never destroyed: engines work until the process ends.
 const base::Result<Isal>& isal() {
-  static const base::Result<Isal> kIsal = load_isal();
+  static const auto& kIsal = *new base::Result<Isal>(load_isal());
   return kIsal;
 }
 

@@ -11,13 +11,6 @@ namespace {
 constexpr std::size_t kMostName = 64, kMostUnit = 64, kMostDescription = 1024;
 constexpr std::size_t kMostBoxParts = 48;  // of the 64 attributes that an entry may have
 
-bool is_name(const std::string& name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto other = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; };
-  return !name.empty() && name.size() <= kMostName && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || other(c); });
-}
-
 bool printable(const std::string& text, std::size_t most) {
   return text.size() <= most &&
          std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; });
@@ -45,8 +38,15 @@ base::Result<array::Box> whole_of(const RegionEntry& entry, std::uint64_t elemen
 
 }  // namespace
 
+bool is_region_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto other = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; };
+  return !name.empty() && name.size() <= kMostName && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || other(c); });
+}
+
 base::Status check_label(const Label& label, const std::string& object) {
-  if (!label.name.empty() && !is_name(label.name))
+  if (!label.name.empty() && !is_region_name(label.name))
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "its name is none",
                       "names have 1 to 64 of the characters A-Z a-z 0-9 . _ -, beginning with a letter");
   if (!printable(label.unit, kMostUnit) || !printable(label.description, kMostDescription))
@@ -58,10 +58,15 @@ base::Status check_label(const Label& label, const std::string& object) {
 Label label_of(const RegionEntry& entry) {
   Label label{text_of(entry.attributes, "name"), text_of(entry.attributes, "unit"),
               text_of(entry.attributes, "description")};
-  if (!is_name(label.name)) label.name.clear();
+  if (!is_region_name(label.name)) label.name.clear();
   if (!printable(label.unit, kMostUnit)) label.unit.clear();
   if (!printable(label.description, kMostDescription)) label.description.clear();
   return label;
+}
+
+std::string_view name_of(const RegionEntry& entry) {
+  const auto* name = find<std::string>(entry.attributes, "name");
+  return name != nullptr && is_region_name(*name) ? std::string_view(*name) : std::string_view();
 }
 
 void set_label(RegionEntry& entry, const Label& label) {

@@ -1,6 +1,7 @@
 #pragma once
 // What an entry of kind `array` says: the array that its rank has a part of, and which part. (docs/format/segment.md)
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "array/box.hpp"
@@ -18,9 +19,13 @@ struct Label {
 };
 /// PERDURE_INVALID_ARGUMENT about `object`.
 base::Status check_label(const Label& label, const std::string& object);
+/// As a label has it.
+bool is_region_name(std::string_view name);
 /// Of any entry; what it has that is no label is left out.
 Label label_of(const RegionEntry& entry);
 void set_label(RegionEntry& entry, const Label& label);
+/// The label's name, in the entry; empty: it has none.
+std::string_view name_of(const RegionEntry& entry);
 /// "region 5", "region 5 'temperature'": how messages and tables call it.
 std::string region_text(std::int32_t id, const Label& label);
 std::string region_text(const RegionEntry& entry);

@@ -20,7 +20,7 @@ namespace perdure::segment {
 struct Attempt {
   /// Wall clock of rank 0, nanoseconds since 1970; later than every known one (plan::attempt_time).
   std::uint64_t created_ns = 0;
-  std::uint64_t nonce = 0;  ///< random
+  std::uint64_t nonce = 0;  ///< random, and the branch (plan::branch_of)
   friend auto operator<=>(const Attempt&, const Attempt&) = default;
   std::string hex() const;  ///< 32 hexadecimal digits; sorts as text like the attempt itself
   PERDURE_FIELDS(created_ns, nonce)

@@ -76,10 +76,7 @@ class EmulatedStore final : public Store {
   base::Result<std::uint64_t> forgotten(const std::string& name) override { return real_->forgotten(name); }
   base::Result<std::optional<Owner>> owner(const std::string& name) override { return real_->owner(name); }
   Lending* lending() override { return real_->lending(); }
-  base::Result<std::optional<Owner>> runner(const std::string& name) override { return real_->runner(name); }
-  base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
-    return real_->set_runner(name, expected, next);
-  }
+  Records* records() override { return real_->records(); }
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
     return real_->set_owner(name, expected, next);
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kLock = ".owner.lock";
 constexpr const char* kBeingWritten = ".tmp-";  // behind a record's name, from os::write_file_atomically
-constexpr std::array kRecords{kOwnerRecord, kRunnerRecord, kIncarnationRecord};
+constexpr std::array kRecords{kOwnerRecord, kRunnerRecord, kIncarnationRecord, kForksRecord, kHaltRecord};
 constexpr unsigned kLockTries = 250;
 constexpr std::uint64_t kLockPause_ns = 2'000'000;
 

@@ -11,6 +11,8 @@ namespace perdure::store {
 inline constexpr const char* kOwnerRecord = ".owner";              ///< owner.hpp
 inline constexpr const char* kRunnerRecord = ".runner";            ///< owner.hpp
 inline constexpr const char* kIncarnationRecord = ".incarnation";  ///< incarnation.hpp
+inline constexpr const char* kHaltRecord = ".halt";                ///< halt_record.hpp
+inline constexpr const char* kForksRecord = ".forks";              ///< forks.hpp
 
 /// Held, as long as the file lives, while a record in a name's directory is read, compared and written with
 /// os::Directory::write_file_atomically: all of that is short, whoever does it. Removes what killed writers of records

@@ -1,16 +1,18 @@
-// The posix store:
+// The posix store, where <name> is <root>/<name>, and a version <name>/<version>. Each entry, and the file that knows
+// it:
 //
-//   a segment, complete and durable or not there:  <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds
-//   a segment being written (posix_sink.cpp):      <root>/<name>/<version>/.tmp-<writer, random>-<file name>
-//   of another version, kept for it (posix_borrowed.cpp): <root>/<name>/<version>/.borrowed-<attempt>-<version>-<file
-//   name> hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/ attempts up to
-//   then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp) who writes the
-//   versions (owner.cpp):           <root>/<name>/.owner who runs what was brought back (owner.cpp):
-//   <root>/<name>/.runner which place this is (incarnation.cpp):         <root>/<name>/.incarnation        (both:
-//   name_records.cpp) set aside with its report:                     <root>/.quarantine/<name>.<version>.<file
-//   name>[.json]
-//     by others than who made that directory:      <root>/.quarantine-<number of the user>/...
-//                                                                                            (posix_quarantine.cpp)
+// - <version>/<index>-of-<count>.<attempt>.pds: a segment, complete and durable or not there
+// - <version>/.tmp-<writer, random>-<file name>: a segment being written (posix_sink.cpp)
+// - <version>/.borrowed-<attempt>-<version>-<file name>: of another version, kept for it (posix_borrowed.cpp)
+// - <name>/.retired-<version>-<attempt>/: hides an attempt that is being removed (posix_removal.cpp)
+// - <name>/.forgotten-<time>/: attempts up to then are gone (posix_removal.cpp)
+// - <name>/.owner: who writes the versions (owner.cpp)
+// - <name>/.runner: who runs what was brought back (owner.cpp)
+// - <name>/.incarnation: which place this is (incarnation.cpp)
+// - <name>/.forks: where branches begin (forks.cpp)
+// - <name>/.halt: when its programs are to end (halt_record.cpp); these five: name_records.cpp
+// - <root>/.quarantine/<name>.<version>.<file name>[.json]: set aside, with its report (posix_quarantine.cpp)
+// - <root>/.quarantine-<number of the user>/...: the same by others than who made that directory
 //
 // No state is kept in memory: any number of processes on any number of nodes may work in one store. Entries that are
 // none of these are left alone and never listed; below the root nothing is reached through symbolic links, and nothing
@@ -27,6 +29,7 @@
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/incarnation.hpp"
+#include "store/name_records.hpp"
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
 #include "store/posix_residue.hpp"
@@ -200,6 +203,7 @@ Status PosixStore::forget(const std::string& name, std::uint64_t until_ns) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(forget_name(place_, name, until_ns));
   PERDURE_TRY(const auto place, place_.name(name));
+  PERDURE_CHECK(place.remove_file(kForksRecord));
   return remove_owner(place);
 }
 
@@ -221,22 +225,6 @@ Status PosixStore::set_owner(const std::string& name, const std::optional<Owner>
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_TRY(const auto place, place_.make_name(name));
   return replace_owner(place, expected, next);
-}
-
-Result<std::optional<Owner>> PosixStore::runner(const std::string& name) {
-  PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(place_.root());
-  PERDURE_TRY(const auto place, name_if_there(place_, name));
-  if (!place) return std::nullopt;
-  return read_runner(*place);
-}
-
-Status PosixStore::set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) {
-  PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(place_.root());
-  PERDURE_TRY(const auto place, name_if_there(place_, name));
-  if (!place) return base::fail(PERDURE_NOT_FOUND, "checkpoint " + name, "there is nothing of it in this store");
-  return replace_runner(*place, expected, next);
 }
 
 Result<std::uint64_t> PosixStore::incarnation(const std::string& name, Missing missing) {

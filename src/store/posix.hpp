@@ -3,6 +3,7 @@
 // make_store.
 #include "store/posix_borrowed.hpp"
 #include "store/posix_place.hpp"
+#include "store/posix_records.hpp"
 #include "store/posix_sink.hpp"
 #include "store/store.hpp"
 
@@ -35,8 +36,7 @@ class PosixStore : public Store {
   base::Result<std::uint64_t> forgotten(const std::string& name) override;
   base::Result<std::optional<Owner>> owner(const std::string& name) override;
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
-  base::Result<std::optional<Owner>> runner(const std::string& name) override;
-  base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
+  Records* records() override { return &records_; }
   Lending* lending() override { return &lending_; }
   base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override;
   base::Result<std::vector<Residue>> residue() override;
@@ -48,6 +48,7 @@ class PosixStore : public Store {
   const Properties properties_;
   const DirectIo direct_;
   PosixLending lending_{place_};
+  PosixRecords records_{place_};
 };
 
 }  // namespace perdure::store

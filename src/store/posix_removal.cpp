@@ -22,6 +22,8 @@
 namespace perdure::store {
 namespace {
 
+constexpr int kMostRounds = 100;  // each one but the last was in vain because another writer came and went
+
 using base::Result;
 using base::Status;
 
@@ -110,19 +112,20 @@ Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written
   return found;
 }
 
+// Writers come and go meanwhile. A directory that has something in it stays; whoever removes that removes it, too.
 Status remove_if_empty(const PosixPlace& place, const segment::VersionId& id) {
   PERDURE_TRY(const auto name, name_if_there(place, id.name));
-  PERDURE_TRY(const auto version, version_if_there(place, id));
-  if (!name || !version) return {};
-  auto entries = version->list();
-  if (!entries && entries.error().code == PERDURE_NOT_FOUND) return {};
-  PERDURE_CHECK(entries);
-  if (!entries->empty()) return {};
-  if (auto removed = name->remove_directory(std::to_string(id.version)); !removed) {
-    entries = list_if_there(version);  // a writer may have come meanwhile: then it stays
-    return entries && !entries->empty() ? Status() : removed;
+  if (!name) return {};
+  Status removed;
+  for (int round = 0; round < kMostRounds; ++round) {
+    PERDURE_TRY(const auto version, version_if_there(place, id));  // anew: it may be another one under that number
+    if (!version) return {};
+    PERDURE_TRY(const auto entries, list_if_there(version));
+    if (!entries.empty()) return {};
+    removed = name->remove_directory(std::to_string(id.version));
+    if (removed) return name->sync();
   }
-  return name->sync();
+  return removed;
 }
 
 Status finish_removal(const PosixPlace& place, const segment::VersionId& id) {

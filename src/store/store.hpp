@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/lineage.hpp"
 #include "segment/borrowed.hpp"
 #include "segment/manifest.hpp"
 #include "segment/reader.hpp"
@@ -76,6 +77,22 @@ class Lending {
   virtual base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) = 0;
   /// What it borrowed, by their versions and attempts. The paths are good for Store::open(), and for borrow().
   virtual base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId& id) = 0;
+};
+
+/// Small records beside the owner's.
+class Records {
+ public:
+  virtual ~Records() = default;
+  /// Who runs what was brought back of `name` (images of processes): of the same form as the owner's, but says nothing
+  /// of who writes versions. Nobody: no value.
+  virtual base::Result<std::optional<Owner>> runner(const std::string& name) = 0;
+  /// As Store::set_owner(). PERDURE_NOT_FOUND: there is nothing of that name.
+  virtual base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) = 0;
+  /// Which branches of `name` go on from which versions of others, as set_forks() was told last. PERDURE_CORRUPT: the
+  /// record is damaged.
+  virtual base::Result<std::vector<plan::Fork>> forks(const std::string& name) = 0;
+  /// Replaces them all, at once for everybody who asks. Who owns the name calls it.
+  virtual base::Status set_forks(const std::string& name, const std::vector<plan::Fork>& forks) = 0;
 };
 
 /// A segment in quarantine.
@@ -175,19 +192,21 @@ class Store {
       const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
   /// Of a store that keeps segments for other versions than their own; else nothing.
   virtual Lending* lending() { return nullptr; }
-  /// Who runs what was brought back of `name` (images of processes): a record beside the owner's, of the same form,
-  /// that says nothing of who writes versions. Nobody, or a store that cannot say: no value.
-  virtual base::Result<std::optional<Owner>> runner(const std::string&) { return std::nullopt; }
-  /// As set_owner(), of runner(). PERDURE_NOT_FOUND: there is nothing of that name; PERDURE_UNSUPPORTED: the store
-  /// keeps no such record.
-  virtual base::Status set_runner(const std::string& name, const std::optional<Owner>&, const Owner&) {
-    return base::fail(PERDURE_UNSUPPORTED, "checkpoint " + name, "this store does not keep who runs it");
-  }
+  /// Of a store that keeps small records beside a name's versions; else nothing.
+  virtual Records* records() { return nullptr; }
 };
 
 /// Lending::borrow and Lending::borrowed of any store: one that has no such thing refuses it, and has nothing.
 base::Status borrow(Store& store, const segment::VersionId& borrower, const BorrowedSegment& lent);
 base::Result<std::vector<BorrowedSegment>> borrowed(Store& store, const segment::VersionId& id);
+/// Those of Records of any store: one that keeps none has nobody and no forks, so that each branch counts as a run of
+/// its own, and refuses to be told otherwise (PERDURE_UNSUPPORTED).
+base::Result<std::optional<Owner>> runner(Store& store, const std::string& name);
+base::Status set_runner(Store& store, const std::string& name, const std::optional<Owner>& expected, const Owner& next);
+base::Result<std::vector<plan::Fork>> recorded_forks(Store& store, const std::string& name);
+/// The same, where a damaged record is as good as none: then more counts as another run's, and is kept.
+base::Result<std::vector<plan::Fork>> forks(Store& store, const std::string& name);
+base::Status set_forks(Store& store, const std::string& name, const std::vector<plan::Fork>& forks);
 
 /// Options of the stores, store.*, without that prefix: "s3.endpoint".
 using StoreOptions = std::map<std::string, std::string>;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "store/renamed.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
@@ -32,6 +33,7 @@ Status check_agreement(const Manifest& manifest, const Manifest& first, const Ve
                           ", segment " + std::to_string(manifest.segment_index) + " of " +
                           std::to_string(manifest.segment_count) + ", " + std::to_string(manifest.ranks) + " ranks");
   };
+  if (differs_in_name(manifest.id, listing.id)) return base::fail(renamed_directory(listing.id.name, manifest.id.name));
   if (manifest.id != listing.id) return wrong("the place and name of its file");
   if (manifest.segment_index != segment.index || manifest.segment_count != listing.segment_count)
     return wrong("the name of its file");
@@ -83,6 +85,36 @@ base::Status borrow(Store& store, const segment::VersionId& borrower, const Borr
 base::Result<std::vector<BorrowedSegment>> borrowed(Store& store, const segment::VersionId& id) {
   Lending* const lending = store.lending();
   return lending != nullptr ? lending->borrowed(id) : std::vector<BorrowedSegment>();
+}
+
+base::Result<std::optional<Owner>> runner(Store& store, const std::string& name) {
+  if (Records* records = store.records(); records != nullptr) return records->runner(name);
+  return std::nullopt;
+}
+
+base::Status set_runner(Store& store, const std::string& name, const std::optional<Owner>& expected,
+                        const Owner& next) {
+  if (Records* records = store.records(); records != nullptr) return records->set_runner(name, expected, next);
+  return base::fail(PERDURE_UNSUPPORTED, "checkpoint " + name, "this store does not keep who runs it");
+}
+
+base::Result<std::vector<plan::Fork>> forks(Store& store, const std::string& name) {
+  auto recorded = recorded_forks(store, name);
+  if (!recorded && recorded.error().code == PERDURE_CORRUPT) return std::vector<plan::Fork>();
+  return recorded;
+}
+
+base::Result<std::vector<plan::Fork>> recorded_forks(Store& store, const std::string& name) {
+  Records* records = store.records();
+  if (records == nullptr) return std::vector<plan::Fork>();
+  auto recorded = records->forks(name);
+  if (!recorded && recorded.error().code == PERDURE_NOT_FOUND) return std::vector<plan::Fork>();
+  return recorded;
+}
+
+base::Status set_forks(Store& store, const std::string& name, const std::vector<plan::Fork>& forks) {
+  if (Records* records = store.records(); records != nullptr) return records->set_forks(name, forks);
+  return base::fail(PERDURE_UNSUPPORTED, "checkpoint " + name, "this store does not keep where branches begin");
 }
 
 base::Status check_borrowed(Store& store, const segment::VersionId& id, const std::vector<const Manifest*>& manifests) {

@@ -24,6 +24,7 @@ constexpr std::uint64_t kFirstSlot = kPage;
 constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '2'};
 constexpr char kMagicOfOneFile[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};  // whose header ends before `parts`
 constexpr std::uint64_t kParts = 4;                                            // of a new arena
+constexpr std::uint64_t kSeenLately_ns = 1'000'000'000;
 
 struct ArenaHeader {
   char magic[8];
@@ -83,7 +84,9 @@ class MemoryTier final : public Tier {
   MemoryTier(const TierOptions& options, ArenaFiles files, const ArenaHeader& header)
       : number_(options.number), files_(std::move(files)), incarnation_(header.incarnation) {
     properties_ = {"memory", options.directory, options.max_bytes, header.stride, true};
-    if (properties_.max_bytes == 0) properties_.max_bytes = os::total_memory_bytes() / 5;
+    if (properties_.max_bytes != 0) return;
+    properties_.max_bytes = os::total_memory_bytes() / 5;
+    others_ = options.others;
   }
 
   const Properties& properties() const override { return properties_; }
@@ -118,7 +121,7 @@ class MemoryTier final : public Tier {
     if (best_free(need) != slots_.size()) return true;
     const std::uint64_t reclaim = free_backing();
     const std::uint64_t extra = need > reclaim ? need - reclaim : 0;
-    return backed_ - reclaim + need <= properties_.max_bytes && system_has(extra);
+    return within_limit(backed_ - reclaim + need) && system_has(extra);
   }
 
   base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t owner) override {
@@ -126,7 +129,7 @@ class MemoryTier final : public Tier {
     if (!can_hold(bytes))
       return base::fail(PERDURE_NO_SPACE, "tier memory",
                         "no room for " + base::format_bytes(bytes) + ": " + base::format_bytes(backed_) + " of " +
-                            base::format_bytes(properties_.max_bytes) + " in use",
+                            base::format_bytes(limit()) + " in use" + share_text(),
                         "raise tier.memory.max_bytes or give the next tier room");
     std::size_t slot = best_free(need, owner);
     if (slot == slots_.size()) {
@@ -169,7 +172,7 @@ class MemoryTier final : public Tier {
   }
 
   std::uint64_t capacity(std::uint64_t bytes) const override {
-    return bytes > properties_.slot_bytes ? 0 : properties_.max_bytes / std::max(base::round_up(bytes, kPage), kPage);
+    return bytes > properties_.slot_bytes ? 0 : limit() / std::max(base::round_up(bytes, kPage), kPage);
   }
 
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) override {
@@ -181,7 +184,7 @@ class MemoryTier final : public Tier {
       const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
       std::size_t slot = find_reservable(need, owner, taken);
       if (slot == slots_.size()) {
-        if (bytes > properties_.slot_bytes || backed_ + need > properties_.max_bytes) break;
+        if (bytes > properties_.slot_bytes || !within_limit(backed_ + need)) break;
         if (!room) room = system_room();
         promised += need;
         if (!room || !memory_allows(*room, promised) || !add_slot(need)) break;
@@ -240,6 +243,27 @@ class MemoryTier final : public Tier {
     return bytes;
   }
 
+  // What others have is looked up in dozens of files. For a yes, and to tell how much there is, what was seen a moment
+  // ago will do.
+  std::uint64_t others_bytes(std::uint64_t most_age_ns) const {
+    if (!others_) return 0;
+    const std::uint64_t now = os::monotonic_ns();
+    if (!others_seen_ns_ || now - *others_seen_ns_ > most_age_ns) {
+      others_bytes_ = others_();
+      others_seen_ns_ = now;
+    }
+    return others_bytes_;
+  }
+  std::uint64_t limit(std::uint64_t most_age_ns = kSeenLately_ns) const {
+    return properties_.max_bytes - std::min(properties_.max_bytes, others_bytes(most_age_ns));
+  }
+  bool within_limit(std::uint64_t bytes) const { return bytes <= limit() || (others_ && bytes <= limit(0)); }
+  std::string share_text() const {
+    if (others_bytes_ == 0) return {};
+    return ", as other engines on this node have " + base::format_bytes(others_bytes_) + " of the " +
+           base::format_bytes(properties_.max_bytes) + " for all";
+  }
+
   std::optional<SystemRoom> system_room() const {
     const auto space = os::space(properties_.directory);
     if (!space) return std::nullopt;
@@ -272,8 +296,8 @@ class MemoryTier final : public Tier {
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (!slots_[i].used && (slot == slots_.size() || slots_[i].backed > slots_[slot].backed)) slot = i;
     const std::uint64_t has = slot == slots_.size() ? 0 : slots_[slot].backed;
-    for (std::size_t i = 0;
-         i < slots_.size() && (backed_ - has + need > properties_.max_bytes || !system_has(need - has)); ++i) {
+    for (std::size_t i = 0; i < slots_.size() && (!within_limit(backed_ - has + need) || !system_has(need - has));
+         ++i) {
       if (slots_[i].used || i == slot || slots_[i].backed == 0) continue;
       PERDURE_CHECK(files_.of(i).punch(files_.offset_of(i), properties_.slot_bytes));
       backed_ -= slots_[i].backed;
@@ -296,7 +320,10 @@ class MemoryTier final : public Tier {
   std::uint64_t backed_ = 0;
   std::optional<SystemRoom> room_;  // as it was seen then
   std::uint64_t seen_ns_ = 0;
-  std::uint64_t given_ = 0;  // of it since, in bytes
+  std::uint64_t given_ = 0;                // of it since, in bytes
+  std::function<std::uint64_t()> others_;  // empty: the limit is this tier's alone
+  mutable std::uint64_t others_bytes_ = 0;
+  mutable std::optional<std::uint64_t> others_seen_ns_;
 };
 
 bool is_good(const ArenaHeader& header) {

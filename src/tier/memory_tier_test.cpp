@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
+#include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
 #include "tier/tier.hpp"
@@ -46,6 +47,34 @@ TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
   ASSERT_TRUE((*tier)->acquire(8 * MiB));
   EXPECT_EQ((*tier)->usage().bytes, 8 * MiB);
   EXPECT_FALSE((*tier)->can_hold(1));
+}
+
+// One limit for all engines of a user on a node, unless one was set.
+TEST(MemoryTier, ByDefaultCountsWhatOthersHave) {
+  test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
+  std::uint64_t others = 0;
+  TierOptions options{0, directory.path(), 2 * MiB, 0};
+  options.others = [&] { return others; };
+  auto tier = make_tier("memory", options).value();
+  const std::uint64_t limit = tier->properties().max_bytes;
+  EXPECT_EQ(tier->capacity(2 * MiB), limit / (2 * MiB));
+  ASSERT_TRUE(tier->acquire(2 * MiB));
+  os::shift_monotonic_clock(2'000'000'000);
+  others = limit - 3 * MiB;
+  EXPECT_EQ(tier->capacity(2 * MiB), 1u);
+  EXPECT_FALSE(tier->can_hold(2 * MiB));
+  const auto refused = tier->acquire(2 * MiB);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().cause.find("of 3.0 MiB in use, as other engines on this node have"), std::string::npos)
+      << refused.error().cause;
+  EXPECT_TRUE(tier->reserve({2 * MiB, 2 * MiB}, 7).empty());
+  others = limit - 4 * MiB;  // a no is looked at again at once
+  EXPECT_TRUE(tier->acquire(2 * MiB));
+  os::shift_monotonic_clock(-2'000'000'000);
+
+  TierOptions chosen{0, directory / "chosen", 2 * MiB, 8 * MiB};
+  chosen.others = [] { return ~0ULL; };
+  EXPECT_TRUE(make_tier("memory", chosen).value()->acquire(2 * MiB));
 }
 
 // Whoever had the slot before it was given up remembers that it is backed; only `fresh` tells him that it is not any

@@ -1,5 +1,7 @@
 #include "tier/slot_io.hpp"
 
+#include <algorithm>
+
 #include "base/scatter.hpp"
 
 namespace perdure::tier {
@@ -96,10 +98,31 @@ base::Status SlotIo::scatter(const SlotAddress& slot, std::span<const base::Memo
 
 base::Result<std::shared_ptr<SlotAccess>> SlotIo::open(const SlotAddress& slot) {
   std::lock_guard lock(mutex_);
-  auto& entry = open_[{slot.path, slot.offset}];
-  if (entry) return entry;
-  PERDURE_TRY(entry, open_slot(slot));
-  return entry;
+  const Key key{slot.path, slot.offset};
+  if (const auto known = open_.find(key); known != open_.end()) {
+    if (const auto file = std::find(files_.begin(), files_.end(), key); file != files_.end())
+      std::rotate(file, file + 1, files_.end());
+    return known->second;
+  }
+  base::Result<std::shared_ptr<SlotAccess>> access = open_slot(slot);
+  if (!access && access.error().retryable && !files_.empty()) {  // all descriptors of the process may be taken
+    close_files(0);
+    access = open_slot(slot);
+  }
+  if (!access) return access;
+  if ((*access)->view().empty()) {
+    close_files(kMostFiles - 1);
+    files_.push_back(key);
+  }
+  open_.emplace(key, *access);
+  return access;
+}
+
+void SlotIo::close_files(std::size_t most) {
+  while (files_.size() > most) {
+    open_.erase(files_.front());
+    files_.erase(files_.begin());
+  }
 }
 
 base::Status SlotIo::prepare(const SlotAddress& slot, std::uint64_t bytes) {
@@ -155,6 +178,7 @@ base::Result<base::ByteSpan> SlotIo::memory(const SlotAddress& slot, std::uint64
 void SlotIo::clear() {
   std::lock_guard lock(mutex_);
   open_.clear();
+  files_.clear();
 }
 
 }  // namespace perdure::tier

@@ -35,9 +35,11 @@ class SlotFill {
   std::vector<std::byte> gathered_;         // of a slot that is no memory
 };
 
-/// Keeps the access to each slot between uses. Thread-safe; a slot is used by one thread at a time.
+/// Keeps the access to slots between uses: to all that are memory, and to the kMostFiles others that were used last.
+/// So the descriptors that it keeps do not grow with the slots. Thread-safe; a slot is used by one thread at a time.
 class SlotIo {
  public:
+  static constexpr std::size_t kMostFiles = 16;
   /// Writes `data` at `offset` of the slot. `hasher` gets the same bytes.
   base::Status write(const SlotAddress& slot, std::uint64_t offset, base::ConstByteSpan data, base::Hasher& hasher);
   /// The way to write up to `bytes` bytes from its beginning on, piece by piece.
@@ -67,9 +69,12 @@ class SlotIo {
   void clear();
 
  private:
+  using Key = std::pair<std::string, std::uint64_t>;  // path and offset
   base::Result<std::shared_ptr<SlotAccess>> open(const SlotAddress& slot);
+  void close_files(std::size_t most);
   std::mutex mutex_;
-  std::map<std::pair<std::string, std::uint64_t>, std::shared_ptr<SlotAccess>> open_;
+  std::map<Key, std::shared_ptr<SlotAccess>> open_;
+  std::vector<Key> files_;  // of open_, those that need a descriptor; the one used last comes last
 };
 
 }  // namespace perdure::tier

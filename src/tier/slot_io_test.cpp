@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/bytes.hpp"
+#include "os/descriptors.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
@@ -169,6 +170,64 @@ TEST_P(SlotIoTest, AFailingDeviceIsAnErrorAndWorksAgainAfterwards) {
 
 INSTANTIATE_TEST_SUITE_P(Tiers, SlotIoTest, ::testing::ValuesIn(tier_names()),
                          [](const auto& param) { return param.param; });
+
+std::size_t open_descriptors() {
+  auto all = os::OpenDescriptors::open();
+  const auto list = all ? all->list() : base::Result<std::vector<int>>(std::vector<int>());
+  return list ? list->size() : 0;
+}
+
+TEST(SlotIoOfManySlots, KeepsAFewDescriptorsHoweverManyFilesThereAre) {
+  const test_support::TemporaryDirectory directory;
+  auto tier = make_tier("file", {0, directory / "slots", 64 * base::KiB, 64 * MiB}).value();
+  SlotIo io;
+  const std::size_t before = open_descriptors();
+  std::vector<SlotAddress> slots;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    slots.push_back(tier->address(*tier->acquire(1)));
+    base::Hasher hasher;
+    ASSERT_TRUE(io.write(slots.back(), 0, std::as_bytes(std::span(&i, 1)), hasher));
+    EXPECT_LE(open_descriptors(), before + SlotIo::kMostFiles);
+  }
+  EXPECT_EQ(open_descriptors(), before + SlotIo::kMostFiles) << "the last ones stay open";
+  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+    std::uint32_t back = 0;
+    base::Hasher hasher;
+    ASSERT_TRUE(io.read(slots[i], 0, std::as_writable_bytes(std::span(&back, 1)), hasher));
+    EXPECT_EQ(back, i);
+  }
+  io.clear();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(SlotIoOfManySlots, KeepsTheFilesThatWereUsedLast) {
+  const test_support::TemporaryDirectory directory;
+  auto tier = make_tier("file", {0, directory / "slots", 64 * base::KiB, 64 * MiB}).value();
+  SlotIo io;
+  std::vector<SlotAddress> slots;
+  for (std::size_t i = 0; i < SlotIo::kMostFiles + 1; ++i) slots.push_back(tier->address(*tier->acquire(1)));
+  for (std::size_t i = 0; i < SlotIo::kMostFiles; ++i) ASSERT_TRUE(io.size(slots[i]));
+  ASSERT_TRUE(io.size(slots[0]));      // the first one is the one used last
+  ASSERT_TRUE(io.size(slots.back()));  // takes the place of the second one
+  os::FaultRules refuse({{"open", "slot-", EACCES}});
+  const test_support::InstalledHooks hooks(refuse);
+  EXPECT_TRUE(io.size(slots[0]));
+  EXPECT_TRUE(io.size(slots[2]));
+  EXPECT_FALSE(io.size(slots[1])) << "it has to be opened again";
+}
+
+TEST(SlotIoOfManySlots, ClosesItsFilesWhenTheProcessHasNoDescriptorLeft) {
+  const test_support::TemporaryDirectory directory;
+  auto tier = make_tier("file", {0, directory / "slots", 64 * base::KiB, 64 * MiB}).value();
+  SlotIo io;
+  const SlotAddress one = tier->address(*tier->acquire(1)), other = tier->address(*tier->acquire(1));
+  ASSERT_TRUE(io.size(one));
+  const std::size_t before = open_descriptors();
+  os::FaultRules none_left({{"open", "slot-", EMFILE, 1, 1}});
+  const test_support::InstalledHooks hooks(none_left);
+  EXPECT_TRUE(io.size(other));
+  EXPECT_EQ(open_descriptors(), before) << "the first one was closed";
+}
 
 }  // namespace
 }  // namespace perdure::tier

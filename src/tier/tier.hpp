@@ -2,6 +2,7 @@
 // Node-local storage that caches chunks. The engine owns tiers and hands out slots; the holder of a slot's address
 // moves the bytes with SlotIo, in the way that the tier gives. Members are enrolled in tier/conformance_test.cpp.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,6 +91,9 @@ struct TierOptions {
   std::uint64_t slot_bytes = 0;
   std::uint64_t max_bytes = 0;  ///< 0: the tier's own default
   bool existing = false;        ///< what an earlier engine left, or PERDURE_NOT_FOUND: nothing is made
+  /// What all other engines of the user have on this node of the same kind, in bytes: the tier's own default is for all
+  /// together. Empty: there are none.
+  std::function<std::uint64_t()> others = {};
 };
 /// The names of the tiers there are, in the registry's order.
 std::vector<std::string> tier_names();

@@ -163,22 +163,7 @@ class Smaller {
 std::vector<Scenario> smaller_ones(const Scenario& scenario) { return Smaller(scenario).all(); }
 
 Scenario shrink(Scenario scenario, const std::function<bool(const Scenario&)>& fails, int tries) {
-  std::size_t begin = 0;  // what did not help before rarely helps now: it comes again after the rest
-  for (std::size_t without_success = 0; tries > 0;) {
-    const auto smaller = smaller_ones(scenario);
-    if (smaller.empty() || without_success >= smaller.size()) break;
-    const Scenario& next = smaller[begin % smaller.size()];
-    --tries;
-    if (fails(next)) {
-      scenario = Scenario(next);
-      without_success = 0;
-      begin %= smaller.size();
-    } else {
-      ++begin;
-      ++without_success;
-    }
-  }
-  return scenario;
+  return shrink_by(std::move(scenario), smaller_ones, fails, tries);
 }
 
 }  // namespace perdure::campaign

@@ -37,10 +37,12 @@ class ClockJumps : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, ClockJumps, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
+// Goes on from what is there.
 int take_and_store(const Rank& rank, const std::string& options, std::uint64_t first, std::uint64_t last) {
   perdure_t* handle = rank.open(options);
   State state(rank.rank, kStateWords);
   state.protect(handle);
+  (void)perdure_restore(handle, "app", PERDURE_LATEST);  // the first life finds nothing
   for (std::uint64_t step = first; step <= last; ++step) {
     const auto version = static_cast<std::int64_t>(step);
     state.advance(step);
@@ -66,11 +68,12 @@ TEST_P(ClockJumps, SoDoesTheNextLifeOnAMachineWhoseClockIsBehind) {
   expect_clean_store(store(), "app", {5, 6});
 }
 
-// Writes version 2 with this content, and says whether it is what comes back.
+// Goes on from what is there, writes version 2 with this content, and says whether it is what comes back.
 int replace_with(const Rank& rank, const std::string& options, std::uint64_t step) {
   perdure_t* handle = rank.open(options);
   State state(rank.rank, kStateWords);
   state.protect(handle);
+  (void)perdure_restore(handle, "app", PERDURE_LATEST);  // the first life finds nothing
   state.advance(step);
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 2));
   state.advance(0);

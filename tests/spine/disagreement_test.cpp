@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "damage.hpp"
@@ -18,9 +19,9 @@ class Disagreement : public ::testing::TestWithParam<const char*> {
     return options_in(directory_.path(), GetParam(), "node.ranks_per_node=2" + (more.empty() ? "" : ";" + more));
   }
   // Four ranks on two nodes that have version 1 of "app"; after `body` version 2 must be possible.
-  void run(const std::function<int(const Rank&, perdure_t*, State&)>& body) {
+  void run(const std::function<int(const Rank&, perdure_t*, State&)>& body, const std::string& more = {}) {
     const auto outcome = run_ranks({}, [&](const Rank& rank) {
-      perdure_t* handle = rank.open(options());
+      perdure_t* handle = rank.open(options(more));
       State state(rank.rank, 2000);
       state.protect(handle);
       state.advance(1);
@@ -60,6 +61,29 @@ TEST_P(Disagreement, OfWhatOneRankSaysAllHear) {
       REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_any(handle, 1, &any));
     return 0;
   });
+}
+
+// One rank gets the signal; who has checkpointed since is not asked again.
+TEST_P(Disagreement, OfReasonsForACheckpointAllRanksHearTheSame) {
+  run(
+      [](const Rank& rank, perdure_t* handle, State&) {
+        unsigned reasons = 77;
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_due(handle, &reasons));
+        REQUIRE(reasons == 0);
+        if (rank.rank == 2) REQUIRE(std::raise(SIGUSR1) == 0);
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_due(handle, &reasons));
+        REQUIRE(reasons == PERDURE_DUE_SIGNAL);
+        REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_due(handle, nullptr));
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 2));
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_due(handle, &reasons));
+        REQUIRE(reasons == 0);
+        if (rank.rank == 3) REQUIRE(std::raise(SIGTERM) == 0);
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_due(handle, &reasons));
+        REQUIRE(reasons == (PERDURE_DUE_SIGNAL | PERDURE_DUE_END));
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 2));
+        return 0;
+      },
+      "signals=checkpoint");
 }
 
 // Each node finds another file under the path of node.topology; groups have to be the same on all.
@@ -137,7 +161,6 @@ TEST_P(Disagreement, AboutTheCallIsAnErrorOnAllRanks) {
 TEST_P(Disagreement, OneRankWithABadArgumentFailsAllRanks) {
   run([](const Rank& rank, perdure_t* handle, State&) {
     const bool bad = rank.rank == 3;
-    const perdure_status expected = bad ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED;
     for (const std::string& name :
          {std::string("no/slash"), std::string(), std::string(10000, 'x'), std::string(".dot")}) {
       const char* mine = bad ? name.c_str() : "app";
@@ -149,26 +172,29 @@ TEST_P(Disagreement, OneRankWithABadArgumentFailsAllRanks) {
     REQUIRE(perdure_checkpoint(handle, bad ? nullptr : "app", 5) != PERDURE_OK);
     REQUIRE(perdure_checkpoint(handle, "app", bad ? -1 : 5) != PERDURE_OK);
     const int protected_id = 1, unknown_id = 77;
-    REQUIRE_STATUS(bad ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED, handle,
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle,
                    perdure_restore_regions(handle, "app", 1, bad ? &unknown_id : &protected_id, 1));
-    REQUIRE_STATUS(expected == PERDURE_INVALID_ARGUMENT ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED, handle,
+    REQUIRE(std::strstr(perdure_error_text(handle), "region 77 is not protected") != nullptr);
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle,
                    perdure_restore_regions(handle, "app", 1, bad ? nullptr : &protected_id, 1));
     return 0;
   });
 }
 
-TEST_P(Disagreement, OneRankWithAnotherRegionSizeFailsAllRanksAndTouchesNothing) {
+TEST_P(Disagreement, OneRankWithAnotherRegionSizeIsAMismatchOnAllRanksAndTouchesNothing) {
   run([](const Rank& rank, perdure_t* handle, State& state) {
     const bool bad = rank.rank == 1;
     std::uint64_t extra = 5;
     if (bad)
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 2, state.words.data(), 8, state.words.size() - 1));
-    REQUIRE_STATUS(bad ? PERDURE_MISMATCH : PERDURE_PEER_FAILED, handle, perdure_restore(handle, "app", 1));
-    REQUIRE_STATUS(bad ? PERDURE_MISMATCH : PERDURE_PEER_FAILED, handle,
-                   perdure_restore(handle, "app", PERDURE_LATEST));
+    const auto told = [&](const char* what) { return std::strstr(perdure_error_text(handle), what) != nullptr; };
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
+    REQUIRE(told("app version 1, rank 1: it does not fit what is protected: region 2: it was stored as "));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     state.protect(handle);
     if (bad) REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 3, &extra, 8, 1));
-    REQUIRE_STATUS(bad ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED, handle, perdure_restore(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
+    REQUIRE(told("rank 1: it does not fit what is protected: region 3 is protected and not stored"));
     if (bad) REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 3));
     REQUIRE(state.step == 1 && state.right() && extra == 5);
     return 0;

@@ -207,7 +207,10 @@ class WentBack : public ::testing::Test {
     run.ranks = 2;
     run.kill_all_when_one_dies = false;
     run.in_child = [this](int) {
-      ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store:ENOSPC").c_str(), 1);
+      std::string rules;  // segments do not get there, the records of the name do
+      for (int version = 1; version <= 9; ++version)
+        rules += "pwrite:" + directory_.path() + "/store/app/" + std::to_string(version) + "/:ENOSPC;";
+      ::setenv("PERDURE_TEST_FAULTS", rules.substr(0, rules.size() - 1).c_str(), 1);
     };
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
       perdure_t* handle = rank.open(options());

@@ -106,7 +106,8 @@ TEST_P(Retention, AStoreThatDoesNotLetGoIsReportedOnceAndCleanedUpLater) {
     SCOPED_TRACE(call);
     const int first = std::string(call) == "rmdir" ? 1 : 11;
     checkpoints(first, first + 4, "retention.keep_last=1", std::string(call) + ":/store:EIO");
-    expect_clean_store(store(), "app", {static_cast<std::uint64_t>(first + 4)});
+    // The second launch restores nothing: the first one's last version is of a branch that was left.
+    expect_clean_store(store(), "app", first == 1 ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{5, 15});
   }
 }
 

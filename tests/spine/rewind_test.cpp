@@ -1,5 +1,6 @@
 // A program goes back to an older version and on from there: that is a new branch. What was begun later, on the branch
-// that it left, neither comes back nor stands in the way.
+// that it left, neither comes back nor stands in the way, and is kept. So is the run before a program that restores
+// nothing.
 #include <gtest/gtest.h>
 
 #include "damage.hpp"
@@ -78,7 +79,7 @@ TEST_P(Rewind, BeginsABranchWhoseVersionsAreTheLatestAndTakeTheirNumbers) {
   stop_daemons(directory_.path());
 }
 
-TEST_P(Rewind, KeepsTheNewBranchUnderRetention) {
+TEST_P(Rewind, KeepsTheNewestOfBothBranchesUnderRetention) {
   first_branch("retention.keep_last=6");
   launch("retention.keep_last=2", 0, [](Protected& app) {
     RANK_CHECK(app.restores(5, 5), app.error());
@@ -87,7 +88,33 @@ TEST_P(Rewind, KeepsTheNewBranchUnderRetention) {
     return 0;
   });
   stop_daemons(directory_.path());
-  expect_clean_store(store(), "app", {7, 8});
+  expect_clean_store(store(), "app", {7, 8, 9, 10});  // 9 and 10 of the branch that was left
+}
+
+// Versions 1 to 10 of a finished run; a program that never restores writes 1, 2 and 3 and is killed.
+TEST_P(Rewind, KeepsTheRunBeforeANewStartThatIsKilled) {
+  first_branch("retention.keep_last=2");
+  launch("retention.keep_last=2", 128 + SIGKILL, [](Protected& app) {
+    for (int step : {1, 2, 3})
+      RANK_CHECK(app.checkpoint(step) == PERDURE_OK && app.wait(step) == PERDURE_OK, app.error());
+    return 0;
+  });
+  kill_engines(directory_.path());
+  launch("retention.keep_last=2", 0, [](Protected& app) {
+    perdure_restored_info info{};
+    RANK_CHECK(perdure_restored(app.handle(), &info) == PERDURE_NOT_FOUND, app.error());
+    RANK_CHECK(app.restores(PERDURE_LATEST, 3), app.error());
+    RANK_CHECK(perdure_restored(app.handle(), &info) == PERDURE_OK, app.error());
+    RANK_CHECK(info.version == 3 && info.passed_over == 0 && std::string(info.name) == "app", info.name);
+    RANK_CHECK(std::string(info.branch).size() == 6 && info.created_ns > 0 && info.age_s >= 0, info.branch);
+    perdure_passed_over_info none{};
+    RANK_CHECK(perdure_passed_over(app.handle(), 0, &none) == PERDURE_NOT_FOUND, app.error());
+    RANK_CHECK(perdure_restore_branch(app.handle(), "app", "none", 3) == PERDURE_INVALID_ARGUMENT, app.error());
+    RANK_CHECK(app.checkpoint(4) == PERDURE_OK && app.wait(4) == PERDURE_OK, app.error());
+    return 0;
+  });
+  stop_daemons(directory_.path());
+  expect_clean_store(store(), "app", {3, 4, 9, 10});
 }
 
 }  // namespace

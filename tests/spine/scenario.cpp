@@ -205,7 +205,8 @@ void expect_clean_store(const std::string& path, const std::string& name, const 
   EXPECT_EQ(found, versions);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
     const std::string file = entry.path().filename().string();
-    EXPECT_TRUE(file[0] != '.' || file == ".owner" || file == ".owner.lock" || file == ".incarnation")
+    EXPECT_TRUE(file[0] != '.' || file == ".owner" || file == ".owner.lock" || file == ".incarnation" ||
+                file == ".forks")
         << "left behind: " << entry.path();
   }
 }

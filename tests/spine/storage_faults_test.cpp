@@ -69,8 +69,8 @@ int live_through(const Rank& rank, const Case& c, const std::string& directory, 
   RANK_CHECK(count_containing(told, directory + "/store") >= 1 && count_containing(told, "); ") >= 1, joined(told));
   const perdure_status waited = app.wait(2, c.permanent ? 20 : 0.1);
   RANK_CHECK(waited == (c.permanent ? c.code : PERDURE_TIMEOUT), app.error());
-  RANK_CHECK(app.restores(PERDURE_LATEST, 3), app.error());
   if (!c.reading) RANK_CHECK(app.restores(1, 1), app.error());
+  RANK_CHECK(app.restores(PERDURE_LATEST, 3), app.error());
   RANK_CHECK(app.checkpoint(4) == PERDURE_OK, app.error());
 
   faults.set("");

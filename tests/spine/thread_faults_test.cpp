@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(OnWrite, ThreadFaultsOnWrite, ::testing::Values("embedd
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_P(ThreadFaultsOnWrite, AThreadOfACaptureThatIsRefusedIsDoneWithout) {
-  for (const char* name : {"capture", "copy on write"})
+  for (const char* name : {"capture", "copy on write", "copy chunks"})
     for (const char* when : {"1:1", "2:1", "1:99"})
       EXPECT_TRUE(job_under("thread:" + std::string(name) + ":EAGAIN:" + when)) << name << " " << when;
 }

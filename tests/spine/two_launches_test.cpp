@@ -166,6 +166,35 @@ TEST_P(TwoLaunches, WithOtherSettingsTheSecondFindsWhatTheFirstDidNotFlush) {
   stop_daemons(directory_.path());
 }
 
+// The engine of the first one lives on for a while with nothing to do. What the second one left is on the node only.
+TEST_P(TwoLaunches, WithTheFirstSettingsAgainTheThirdFindsWhatTheSecondLeft) {
+  const auto first = options("engine.idle_exit=60");
+  expect_success(1, [&](const Rank& rank) {
+    Protected app(rank, first);
+    RANK_CHECK(app.checkpoint(1) == PERDURE_OK && app.wait(1) == PERDURE_OK, app.error());
+    RANK_CHECK(app.close() == PERDURE_OK, "close");
+    return 0;
+  });
+  faults_.set("pwrite:/store/app:ENOSPC");
+  const auto died = run_ranks({.ranks = 1}, [&](const Rank& rank) {
+    faults_.install();
+    Protected app(rank, options_in(directory_.path(), "embedded", "checkpoint.lease=2;flush.threads=1"));
+    RANK_CHECK(app.restores(PERDURE_LATEST, 1), app.error());
+    RANK_CHECK(app.checkpoint(2) == PERDURE_OK, app.error());
+    ::raise(SIGKILL);
+    return 0;
+  });
+  EXPECT_TRUE(died.all(128 + SIGKILL)) << died.text();
+  faults_.set("");
+  expect_success(1, [&](const Rank& rank) {
+    Protected app(rank, first);
+    RANK_CHECK(app.restores(PERDURE_LATEST, 2), app.error());
+    RANK_CHECK(app.close() == PERDURE_OK, "close");
+    return 0;
+  });
+  stop_daemons(directory_.path());
+}
+
 // Three settings in turn: what the second left is not what the first instance's directory holds.
 TEST_P(TwoLaunches, FindWhatTheirOwnEngineLeftAmongOthers) {
   const auto killed_with_unflushed = [&](const std::string& more, std::int64_t step) {

@@ -230,12 +230,14 @@ TEST_P(WrongUse, RetiringOneVersionFirstDoesNotMakeTheOthersFree) {
   one.ranks = 1;
   const auto outcome = run_ranks(one, [&](const Rank& rank) { return before.run(rank); });
   ASSERT_TRUE(outcome.all(0)) << outcome.text();
-  run_alone([](perdure_t* handle) {
-    int number = 2;
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, &number, 4, 1));
+  run_alone([&](perdure_t* handle) {
+    State state(0, before.words);
+    state.protect(handle);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", 2));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 1));
     REQUIRE_STATUS(PERDURE_EXISTS, handle, perdure_checkpoint(handle, "app", 2));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_PROCESS, 30));
     return 0;
   });
 }
@@ -261,9 +263,13 @@ TEST_P(WrongUse, RestoreWithOtherRegionsTouchesNothing) {
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, a.data(), 4, 5000));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 3, a.data() + 5500, 4, 10));  // one that was not stored
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
     const int missing[] = {1, 9};
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore_regions(handle, "app", 1, missing, 2));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore_regions(handle, "app", 1, missing, 2));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 3));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 2));  // one less than were stored
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
+    REQUIRE(std::strstr(perdure_error_text(handle), "region 2 is stored and not protected") != nullptr);
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 2));
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "other", PERDURE_LATEST));
     REQUIRE(untouched());
@@ -281,7 +287,7 @@ TEST_P(WrongUse, StoredSizesLetAProgramResizeAndRestoreSomeRegions) {
     const std::vector<int> original = a;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 1));
     perdure_region_size size{};
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_stored_size(handle, "app", 1, 9, &size));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_stored_size(handle, "app", 1, 9, &size));
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_stored_size(handle, "app", 2, 1, &size));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_stored_size(handle, "app", 1, 1, &size));
     REQUIRE(size.element_bytes == 4);

@@ -8,9 +8,11 @@ from .source import Source
 
 SWITCH = pathlib.Path(__file__).with_name("switch.hpp")
 FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundancy", "src/client", "src/engine/ledger", "src/os", "src/network",
-           "src/array", "src/reader", "src/portable")
-# Of the network what gets to know others: who may talk at all.
-CHOSEN = {"src/network": {"handshakes.cpp", "core_sessions.cpp", "proof.cpp"}}
+           "src/array", "src/reader", "src/portable", "src/capi", "src/inspect", "src/node", "src/engine/serve", "src/engine/upkeep")
+# Of the network what gets to know others: who may talk at all. Of others what decides which checkpoints people keep.
+CHOSEN = {"src/network": {"handshakes.cpp", "core_sessions.cpp", "proof.cpp"}, "src/capi": {"capi.cpp", "goodbye.cpp"},
+          "src/inspect": {"prune_plan.cpp"}, "src/node": {"store_look.cpp"}, "src/engine/serve": {"skipped_versions.cpp"},
+          "src/engine/upkeep": {"janitor.cpp"}}
 
 
 def sources(root):

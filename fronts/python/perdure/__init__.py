@@ -37,7 +37,7 @@ from .errors import (
     Unsupported,
     WrongProcess,
 )
-from .job import Job, Level, Progress, StoredArray
+from .job import Due, Job, Level, PassedOver, Progress, Restored, StoredArray
 from .store import Checkpoint, Kind, Region, State, Store, StoredVersion
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Checkpoint",
     "Closed",
     "Corrupt",
+    "Due",
     "Error",
     "Exists",
     "Incomplete",
@@ -57,10 +58,12 @@ __all__ = [
     "Mismatch",
     "NoSpace",
     "NotFound",
+    "PassedOver",
     "PeerFailed",
     "Permission",
     "Progress",
     "Region",
+    "Restored",
     "State",
     "Status",
     "Store",

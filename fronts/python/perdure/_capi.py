@@ -58,8 +58,18 @@ perdure_status perdure_open_communicator(const perdure_communicator* communicato
                                          perdure_t** out, char* message, size_t message_bytes);
 perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count);
 perdure_status perdure_unprotect(perdure_t* handle, int id);
+typedef int (*perdure_locate)(void* owner, void** address, size_t* count);
+perdure_status perdure_follow(perdure_t* handle, int id, perdure_locate locate, void* owner);
+perdure_status perdure_refuse_next(perdure_t* handle, int id, const char* why);
 perdure_status perdure_protect_thread(perdure_t* handle, int id);
 perdure_status perdure_describe(perdure_t* handle, int id, const char* name, const char* unit, const char* description);
+perdure_status perdure_describe_elements(perdure_t* handle, int id, const char* type, int dimensions,
+                                         const uint64_t* extents);
+typedef enum perdure_presence { PERDURE_REQUIRED = 0, PERDURE_OPTIONAL = 1 } perdure_presence;
+perdure_status perdure_set_presence(perdure_t* handle, int id, perdure_presence presence);
+perdure_status perdure_was_restored(perdure_t* handle, int id, int* restored);
+perdure_status perdure_renamed(perdure_t* handle, const char* before, const char* now);
+perdure_status perdure_pass_over(perdure_t* handle, const char* region);
 typedef struct perdure_array {
   const char* name;
   const char* type;
@@ -102,6 +112,23 @@ perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* vers
 perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
                                    perdure_region_size* size);
 perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
+perdure_status perdure_restore_branch(perdure_t* handle, const char* name, const char* branch, int64_t version);
+typedef struct perdure_restored_info {
+  char name[136];
+  int64_t version;
+  char branch[8];
+  uint64_t created_ns;
+  double age_s;
+  int source;
+  unsigned passed_over;
+} perdure_restored_info;
+perdure_status perdure_restored(perdure_t* handle, perdure_restored_info* info);
+typedef struct perdure_passed_over_info {
+  int64_t version;
+  uint64_t created_ns;
+  char why[1024];
+} perdure_passed_over_info;
+perdure_status perdure_passed_over(perdure_t* handle, unsigned which, perdure_passed_over_info* info);
 perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
                                        size_t count);
 perdure_status perdure_restore_part(perdure_t* handle, const char* name, int64_t version, int rank, int id,
@@ -113,7 +140,12 @@ perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progres
 perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes);
 perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
 perdure_status perdure_any(perdure_t* handle, int here, int* any);
+typedef enum perdure_due_reason {
+  PERDURE_DUE_SIGNAL = 1, PERDURE_DUE_HALT = 2, PERDURE_DUE_END = 128
+} perdure_due_reason;
+perdure_status perdure_due(perdure_t* handle, unsigned* reasons);
 perdure_status perdure_close(perdure_t** handle);
+perdure_status perdure_close_early(perdure_t* handle, const char* why);
 const char* perdure_error_text(perdure_t* handle);
 int perdure_error_retryable(perdure_t* handle);
 const char* perdure_status_name(perdure_status status);
@@ -171,7 +203,7 @@ perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path,
 """
 )
 
-_SONAME = "libperdure.so.0"
+_SONAME = "libperdure.so." + ".".join(__version__.split(".")[: 2 if __version__.startswith("0.") else 1])
 
 
 def _beside_the_package() -> Iterator[Path]:

@@ -49,6 +49,16 @@ class Group:
         own = (self._comm.Get_rank(), self._comm.Get_size(), ffi.NULL)
         self.native = ffi.new("perdure_communicator*", (*own, *self._callbacks, ffi.NULL))
 
+    @property
+    def meets_at_the_end(self) -> bool:
+        """Its ranks come to MPI.Finalize() together, and have not yet."""
+        return self._mpi is not None and not self._mpi.Is_finalized()
+
+    def before_finalize(self, tell: Callable[[Any], None]) -> None:
+        """tell(MPI) where it is a communicator of MPI."""
+        if self._mpi:
+            tell(self._mpi)
+
     def release(self) -> None:
         """Frees what was duplicated. [collective] To be called once, when the handle is closed."""
         if self._mpi and not self._mpi.Is_finalized():

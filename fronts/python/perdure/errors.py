@@ -55,7 +55,7 @@ class InvalidArgument(Error, ValueError):
 
 
 class NotFound(Error, LookupError):
-    """There is no such checkpoint, version, region or file: of it there is nothing."""
+    """There is no such checkpoint, version or file: of that name there is nothing, anywhere."""
 
 
 class Exists(Error, FileExistsError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import hashlib
 import operator
 import os
@@ -14,19 +15,22 @@ import sys
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy
 
-from . import errors
+from . import _goodbye, errors
 from ._arguments import MESSAGE_BYTES, address_of, c_bytes, c_text, c_version, unopened
 from ._arrays import Boxes, Declaration, check_memory, common_dtype, first_element
 from ._capi import ffi, lib, text_of
+from ._owners import Items, Protected, Registration, Source, lies_as, read_of
 from ._selection import indices
 from .communicator import Group
-from .types import dtype_of
+from .types import dtype_of, text_of as element_text
 
 _REPORT_BYTES = 4096
+_MOST_DIMENSIONS = 8
+_PATIENCE_S = 3  # at the end, for another thread that is within a call
 _CUT_TYPE = 1023  # characters that perdure_array_info has room for
 
 
@@ -37,6 +41,14 @@ class Level(enum.IntEnum):
     PROCESS = 1
     NODE = 2
     STORE = 3
+
+
+class Due(enum.IntFlag):
+    """Why a checkpoint is due."""
+
+    SIGNAL = 1  # a signal asks for it
+    HALT = 2  # `perdure halt` does
+    END = 128  # the program is to end after it
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,29 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class PassedOver:
+    """A version that is newer than the one that a restore took. `created_ns`: when its checkpoint was begun, since 1970."""
+
+    version: int
+    created_ns: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a restore took. `age_s`: since its checkpoint was begun; `source`: as Progress.restore_source; `passed_over`:
+    the newer versions that were not taken, the same on all ranks."""
+
+    name: str
+    version: int
+    branch: str
+    created_ns: int
+    age_s: float
+    source: int
+    passed_over: Tuple[PassedOver, ...]
+
+
+@dataclass(frozen=True)
 class StoredArray:
     """An array in a stored checkpoint. `type` is cut at 1023 characters; then `dtype` is of bytes."""
 
@@ -68,12 +103,6 @@ class StoredArray:
     shape: Tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class _Protected:
-    id: int
-    memory: Any  # what the library reaches into, so that it is not freed before it is unprotected
-
-
 class Job:
     """An open Perdure, of this process alone (`comm` None) or of the ranks of a communicator: one of mpi4py, or anything
     with its methods (perdure.communicator says which). [collective]
@@ -81,21 +110,29 @@ class Job:
     `options`: a mapping, as in {"store.path": "/scratch/me/store"}, or a text as perdure_open() has it; the same on all
     ranks. Values are texts, numbers, paths, truth values, or lists of them.
 
-    Arrays are protected under names, each with an id, which has to be the same in the program that restores. It is
-    made of the name (the same everywhere), or given as `id=`. A job keeps the arrays that it protects alive, until
+    Arrays are protected under names, by which a restore finds them again. Each has an id, too, which is made of the name
+    (the same everywhere), or given as `id=`. A job keeps the arrays that it protects alive, until
     unprotect() or close(). They must not be resized or have their memory replaced meanwhile (array.resize(),
-    array.data = ...): protect the new array under the same name instead. Assign to what is in them (array[...] = new);
-    `array = new` leaves the old one protected.
+    array.data = ...). Assign to what is in them (array[...] = new); `array = new` leaves the old one protected.
 
-    Closed by close(), at the end of a `with`, or when it is forgotten, which is [collective], too. Any thread may call;
-    of one job, one call at a time runs."""
+    In place of an array, whatever has it can be protected: a function that gives it (protect("w", lambda: model.w)),
+    a dict (protect_items()), attributes of an object (protect_attributes()). They are read at each checkpoint and restore,
+    so the arrays may be others by then, of another size, too, where it is memory of one rank or rows of a list.
+
+    Closed by close(), at the end of a `with`, or when it is forgotten, which is [collective], too. What is open when
+    Python ends, or at MPI.Finalize(), is closed then, and stored. Where an exception ends Python, or the ranks are not
+    MPI's, each node stores what it has, and no rank waits for another. Any thread may call; of one job, one call at a
+    time runs."""
+
+    _left_to_library = False  # which ends the handle when the process ends
 
     def __init__(self, comm: Any = None, options: Union[None, str, Mapping[str, Any]] = None) -> None:
         self._handle = ffi.NULL
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._calling = False
-        self._protected: Dict[str, _Protected] = {}
+        self._protected: Dict[str, Protected] = {}
+        self._items: List[Items] = []  # dicts of which all is protected
         self._names: Dict[int, str] = {}  # of what is protected, by id
         self._group: Optional[Group] = None
         text = ffi.NULL if options is None else c_text(_options_text(options), "the options")
@@ -105,6 +142,9 @@ class Job:
         except BaseException:
             self._release_group()
             raise
+        self._number = _goodbye.opened(self)
+        if self._group is not None:
+            self._group.before_finalize(_goodbye.before_finalize)
 
     def _open(self, options: Any) -> Any:
         out, message = ffi.new("perdure_t**"), ffi.new("char[]", MESSAGE_BYTES)
@@ -135,7 +175,7 @@ class Job:
             warnings.warn(f"closing the job failed, too: {failure}", RuntimeWarning, stacklevel=2)
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", ffi.NULL) == ffi.NULL or self._process != os.getpid():
+        if getattr(self, "_handle", ffi.NULL) == ffi.NULL or self._process != os.getpid() or self._left_to_library:
             return
         warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
         # The other ranks may be gone when Python ends: waiting for them could last for ever.
@@ -155,34 +195,64 @@ class Job:
     # What is protected
 
     def protect(
-        self, name: str, array: numpy.ndarray, *, id: Optional[int] = None, unit: str = "", description: str = ""
+        self,
+        name: str,
+        array: Source,
+        *,
+        id: Optional[int] = None,
+        unit: str = "",
+        description: str = "",
+        optional: bool = False,
     ) -> None:
         """Registers memory of this rank alone, C- or Fortran-contiguous, writable. [local] It comes back on the same rank
-        of as many ranks as there were, or by restore_part(). Which dtype it is of is not stored.
+        of as many ranks as there were, or by restore_part(). Its dtype and shape are stored, and compared by a restore; of
+        a dtype that the library has no type for (half reals, texts, times) its size is.
+
+        `array`, here and in the methods below: an array, or a function without arguments that gives it, and is asked now and
+        at each checkpoint and restore. What it gives may be another array by then, of another size, shape and type here. It
+        must not call the job. Where it fails, so does that call, on all ranks.
+
+        `optional`, here and in the methods below: a restore may find that it is not stored. It stays as it is then, and
+        was_restored() says so.
 
         `name` has 1 to 64 of the characters A-Z a-z 0-9 . _ -, beginning with a letter. Protecting a name again replaces
         its array, here and in the methods below. InvalidArgument says why an array cannot be protected."""
         with self._exclusive():
             number = self._id_for(name, id)
-            text = _region_text(number, name)
-            check_memory(array, text, dense=False)
-            if not array.flags.forc:
-                raise errors.refused(f"{text}: it has gaps: neither C- nor Fortran-contiguous")
-            label = [c_text(part, "a text") for part in (name, unit, description)]
-            known = name in self._protected
-            where = (address_of(array), array.itemsize, array.size)
-            self._register(name, number, array, (lib.perdure_protect, number, *where))
-            try:
-                self._call(lib.perdure_describe, number, *label)
-            except errors.Error:
-                if not known:
-                    self.unprotect(name)
-                raise
+            self._register(name, number, array, optional, self._local(name, number, unit, description))
+
+    def protect_items(
+        self,
+        owner: Mapping[str, Any],
+        keys: Optional[Iterable[str]] = None,
+        *,
+        prefix: str = "",
+        optional: bool = False,
+    ) -> None:
+        """Registers the arrays of a dict, each under `prefix` and its key, as protect() does; owner["w"] = new replaces one.
+        [local] `keys`: these alone, which have to be there at each checkpoint and restore. None: all that there are then;
+        keys that have come are protected, and those that have gone are not any more. All or none: InvalidArgument says
+        which of them cannot be protected. unprotect() leaves one out."""
+        with self._exclusive():
+            items = Items(owner, prefix, optional)
+            wanted = [(items.name_of(key), items.reads(key)) for key in (owner if keys is None else keys)]
+            self._all_or_none(wanted, optional, items if keys is None else None)
+            if keys is None:
+                self._items.append(items)
+
+    def protect_attributes(
+        self, owner: Any, names: Iterable[str], *, prefix: str = "", optional: bool = False
+    ) -> None:
+        """Registers arrays that are attributes of an object, each under `prefix` and its name, as protect() does; owner.w =
+        new replaces one. [local] All or none, as protect_items()."""
+        with self._exclusive():
+            attributes = [(prefix + name, functools.partial(getattr, owner, name)) for name in names]
+            self._all_or_none(attributes, optional, None)
 
     def protect_block(
         self,
         name: str,
-        array: numpy.ndarray,
+        array: Source,
         shape: Sequence[int],
         *,
         ghosts: Union[None, int, Sequence[int]] = None,
@@ -191,6 +261,7 @@ class Job:
         unit: str = "",
         description: str = "",
         id: Optional[int] = None,
+        optional: bool = False,
     ) -> None:
         """Registers this rank's block of an array of `shape` that is divided evenly, as block() says. [local] Every rank
         does so, also one whose block is empty; it comes back on any number of ranks.
@@ -201,24 +272,32 @@ class Job:
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
-            check_memory(array, text, dense=False)
-            declared = Declaration(text, name, array.dtype, shape, ghosts, fill_ghosts, unit, description)
-            mine = self._block(declared, grid)
-            wanted = tuple(part.stop - part.start + 2 * width for part, width in zip(mine, declared.ghosts))
-            if array.shape != wanted:
-                raise errors.refused(f"{text}: it is of shape {array.shape}, this rank's block with ghosts of {wanted}")
-            boxes = Boxes(declared, [([part.start for part in mine], array)])
-            call = (lib.perdure_protect_global, number, declared.native, boxes.native, boxes.count)
-            if array.flags.c_contiguous:
-                address = ffi.cast("void*", first_element(array, declared.ghosts))
-                call = (lib.perdure_protect_block, number, declared.native, _grid(grid, declared), address)
-            self._register(name, number, array, call)
+
+            def calls(array: Any) -> Iterator[Tuple[Any, ...]]:
+                check_memory(array, text, dense=False)
+                declared = Declaration(text, name, array.dtype, shape, ghosts, fill_ghosts, unit, description)
+                mine = self._block(declared, grid)
+                wanted = tuple(part.stop - part.start + 2 * width for part, width in zip(mine, declared.ghosts))
+                if array.shape != wanted:
+                    raise errors.refused(
+                        f"{text}: it is of shape {array.shape}, this rank's block with ghosts of {wanted}"
+                    )
+                boxes = Boxes(declared, [([part.start for part in mine], array)])
+                if array.flags.c_contiguous:
+                    address = ffi.cast("void*", first_element(array, declared.ghosts))
+                    yield lib.perdure_protect_block, number, declared.native, _grid(grid, declared), address
+                else:
+                    yield lib.perdure_protect_global, number, declared.native, boxes.native, boxes.count
+
+            self._register(name, number, array, optional, Registration(calls, lambda array: (array.dtype, array.shape)))
 
     def protect_global(
         self,
         name: str,
         shape: Sequence[int],
-        boxes: Sequence[Tuple[Sequence[int], numpy.ndarray]] = (),
+        boxes: Union[
+            Sequence[Tuple[Sequence[int], numpy.ndarray]], Callable[[], Sequence[Tuple[Sequence[int], numpy.ndarray]]]
+        ] = (),
         *,
         ghosts: Union[None, int, Sequence[int]] = None,
         fill_ghosts: bool = False,
@@ -226,27 +305,41 @@ class Job:
         unit: str = "",
         description: str = "",
         id: Optional[int] = None,
+        optional: bool = False,
     ) -> None:
-        """Registers parts of an array of `shape`, each as (index of its first element, array), in any layout. [local]
-        Every rank does so; one that has nothing passes no boxes, and `dtype`. Each element has an owner, or several with
-        the same value, which is checked at checkpoints (Mismatch).
+        """Registers parts of an array of `shape`, each as (index of its first element, array), in any layout, or a function
+        that gives them. [local] Every rank does so; one that has nothing passes no boxes, and `dtype`. Each element has an
+        owner, or several with the same value, which is checked at checkpoints (Mismatch).
 
         With `ghosts`, each array has so many elements of others around, on both sides of each dimension, and the index
         is that of the first element behind them."""
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
-            parts = list(boxes)
-            for _, array in parts:
-                check_memory(array, text, dense=False)
-            element = common_dtype(parts, dtype, text)
-            declared = Declaration(text, name, element, shape, ghosts, fill_ghosts, unit, description)
-            made = Boxes(declared, parts)
-            call = (lib.perdure_protect_global, number, declared.native, made.native, made.count)
-            self._register(name, number, [array for _, array in parts], call)
+
+            def calls(boxes: Any) -> Iterator[Tuple[Any, ...]]:
+                parts = list(boxes)
+                for _, array in parts:
+                    check_memory(array, text, dense=False)
+                element = common_dtype(parts, dtype, text)
+                declared = Declaration(text, name, element, shape, ghosts, fill_ghosts, unit, description)
+                made = Boxes(declared, parts)
+                yield lib.perdure_protect_global, number, declared.native, made.native, made.count
+
+            def fixed(boxes: Any) -> Any:
+                return [(tuple(begin), array.dtype, array.shape) for begin, array in boxes]
+
+            self._register(name, number, boxes, optional, Registration(calls, fixed, list))
 
     def protect_list(
-        self, name: str, array: numpy.ndarray, *, unit: str = "", description: str = "", id: Optional[int] = None
+        self,
+        name: str,
+        array: Source,
+        *,
+        unit: str = "",
+        description: str = "",
+        id: Optional[int] = None,
+        optional: bool = False,
     ) -> None:
         """Registers this rank's rows of a list: particles, rows of a sparse matrix. [local] `array` is C-contiguous, its
         first dimension counts the rows. Ranks may have other numbers of rows at every checkpoint; the list has them in
@@ -254,15 +347,27 @@ class Job:
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
-            check_memory(array, text, dense=True)
-            if array.ndim == 0:
-                raise errors.refused(f"{text}: a list has at least one dimension")
-            declared = Declaration(text, name, array.dtype, array.shape, unit=unit, description=description)
-            call = (lib.perdure_protect_list, number, declared.native, address_of(array), array.shape[0])
-            self._register(name, number, array, call)
+
+            def calls(array: Any) -> Iterator[Tuple[Any, ...]]:
+                check_memory(array, text, dense=True)
+                if array.ndim == 0:
+                    raise errors.refused(f"{text}: a list has at least one dimension")
+                declared = Declaration(text, name, array.dtype, array.shape, unit=unit, description=description)
+                yield lib.perdure_protect_list, number, declared.native, address_of(array), array.shape[0]
+
+            self._register(
+                name, number, array, optional, Registration(calls, lambda array: (array.dtype, array.shape[1:]))
+            )
 
     def protect_replicated(
-        self, name: str, array: numpy.ndarray, *, unit: str = "", description: str = "", id: Optional[int] = None
+        self,
+        name: str,
+        array: Source,
+        *,
+        unit: str = "",
+        description: str = "",
+        id: Optional[int] = None,
+        optional: bool = False,
     ) -> None:
         """Registers an array that is equal on all ranks, C-contiguous: the step (numpy.zeros((), int)), parameters.
         [local] It is stored once; all its bytes, also those between members of a structure, are compared at every checkpoint
@@ -270,30 +375,59 @@ class Job:
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
-            check_memory(array, text, dense=True)
-            declared = Declaration(text, name, array.dtype, array.shape, unit=unit, description=description)
-            call = (lib.perdure_protect_replicated, number, declared.native, address_of(array))
-            self._register(name, number, array, call)
+
+            def calls(array: Any) -> Iterator[Tuple[Any, ...]]:
+                check_memory(array, text, dense=True)
+                declared = Declaration(text, name, array.dtype, array.shape, unit=unit, description=description)
+                yield lib.perdure_protect_replicated, number, declared.native, address_of(array)
+
+            self._register(name, number, array, optional, Registration(calls, lambda array: (array.dtype, array.shape)))
 
     def unprotect(self, name: str) -> None:
         """Forgets an array, whose memory may then be freed. [local] NotFound when it is not protected."""
         with self._exclusive():
             if name not in self._protected:
                 raise self._not_protected([name])
-            self._call(lib.perdure_unprotect, self._protected[name].id)
-            del self._names[self._protected.pop(name).id]
+            items = self._protected[name].items
+            self._forget(name)
+            if items is not None:
+                items.left_out.add(name)
 
     def block(self, shape: Sequence[int], grid: Optional[Sequence[int]] = None) -> Tuple[slice, ...]:
         """This rank's block of an array that is divided evenly: whole[job.block(whole.shape)]. [local] It may be empty.
         `grid`: ranks in each dimension, whose product is their number; None: the most even."""
         return self._block(Declaration("block", "", "u1", shape), grid)
 
+    # What has changed since checkpoints were stored
+
+    def renamed(self, before: str, now: str) -> None:
+        """A stored region that was called `before` is the protected one that is called `now`. [local] Of one without a name
+        this is its number as a text. It may stay in the program: checkpoints that have the new name are not concerned."""
+        self._call(lib.perdure_renamed, c_text(before, "the name"), c_text(now, "the name"))
+
+    def pass_over(self, *regions: str) -> None:
+        """Stored regions are not needed any more: that the program does not protect them is no mistake. [local] "*": none is
+        that it does not protect."""
+        for region in regions:
+            self._call(lib.perdure_pass_over, c_text(region, "the name"))
+
+    def was_restored(self, name: str) -> bool:
+        """Whether the last restore that succeeded filled an array; False where it was absent, or not asked for. [local]
+        NotFound when it is not protected."""
+        restored = ffi.new("int*")
+        with self._exclusive():
+            if name not in self._protected:
+                raise self._not_protected([name])
+            self._call(lib.perdure_was_restored, self._protected[name].id, restored)
+        return bool(restored[0])
+
     # Checkpoints
 
     def checkpoint(self, name: str, version: int) -> None:
         """Captures what is protected on all ranks as `name`, `version` (not negative); the arrays may change as soon as it
         returns. [collective] When one rank fails, all get an error, and nothing of this version remains."""
-        self._call(lib.perdure_checkpoint, _checkpoint_name(name), c_version(version))
+        where = (_checkpoint_name(name), c_version(version))
+        self._call_on_arrays(lambda: (lib.perdure_checkpoint, *where))
 
     def restore(
         self, name: str, version: Optional[int] = None, regions: Optional[Sequence[Union[str, int]]] = None
@@ -301,31 +435,61 @@ class Job:
         """Fills what is protected (or only `regions`, by name or id) from a checkpoint, and gives the version that was
         taken; None: the newest one that every rank can restore. [collective] Every byte is verified.
 
-        NotFound: of this there is nothing: a first start. Mismatch: a region is of another size, type or shape than is
-        stored. After these nothing was touched; after other failures the content of the arrays is undefined. Corrupt:
-        nothing whole is left. Incomplete: there are parts only."""
+        NotFound: of this name there is nothing: a first start. Mismatch, on all ranks: what is protected is not what is
+        stored, and the text says all of it: arrays that are missing, left over, or of another size, type or shape. They
+        belong together by their names. After these nothing was touched; after other failures the content of the arrays is
+        undefined. Corrupt: nothing whole is left. Incomplete: there are parts only."""
         with self._exclusive():
-            call = [lib.perdure_restore, _checkpoint_name(name), c_version(version)]
-            unknown = []
-            if regions is not None:
+            where = (_checkpoint_name(name), c_version(version))
+            unknown: List[Union[str, int]] = []
+
+            def call() -> Tuple[Any, ...]:
+                if regions is None:
+                    return lib.perdure_restore, *where
                 ids = [self._id_of(region) for region in regions]
-                unknown = [region for region, number in zip(regions, ids) if number not in self._names]
-                call[0] = lib.perdure_restore_regions
-                call += [ffi.new("int[]", ids or (0,)), len(ids)]
+                unknown.extend(region for region, number in zip(regions, ids) if number not in self._names)
+                return lib.perdure_restore_regions, *where, ffi.new("int[]", ids or (0,)), len(ids)
+
             try:
-                self._call(*call)
+                self._call_on_arrays(call)
             except errors.Error as error:
                 if unknown:  # refused by the library, on all ranks: none is left waiting for this one
-                    raise self._not_protected(unknown) from error
+                    raise self._not_protected(unknown, errors.Status.MISMATCH) from error
                 raise
             return self._progress()[1].restored_version
+
+    def restore_branch(self, name: str, branch: str, version: Optional[int] = None) -> int:
+        """restore() of a branch ("3f9a12", as `perdure ls` writes it) and what that went on from, whichever branch is the
+        current one; the next checkpoint goes on from there. [collective]"""
+        with self._exclusive():
+            text = branch.encode("utf-8", "replace") if isinstance(branch, str) else b""
+            where = (_checkpoint_name(name), text, c_version(version))
+            self._call_on_arrays(lambda: (lib.perdure_restore_branch, *where))
+            return self._progress()[1].restored_version
+
+    @property
+    def restored(self) -> Optional[Restored]:
+        """What the last restore of this job took, and passed over; None: there was none. [local]"""
+        info = ffi.new("perdure_restored_info*")
+        try:
+            self._call(lib.perdure_restored, info)
+        except errors.NotFound:
+            return None
+        passed = []
+        for which in range(info.passed_over):
+            one = ffi.new("perdure_passed_over_info*")
+            self._call(lib.perdure_passed_over, which, one)
+            passed.append(PassedOver(one.version, one.created_ns, text_of(one.why)))
+        return Restored(
+            text_of(info.name), info.version, text_of(info.branch), info.created_ns, info.age_s, info.source, tuple(passed)
+        )
 
     def restore_part(
         self, name: str, rank: int, region: Union[str, int], array: numpy.ndarray, version: Optional[int] = None
     ) -> None:
         """Fills `array` with what rank `rank` of those that wrote a checkpoint had protected by protect(), however many
         they were. [collective] Every rank may name another rank and region; who needs nothing asks for something that it
-        does not need. Nothing has to be protected. Mismatch: the stored size of an element, or their number, is another."""
+        does not need. Nothing has to be protected. Mismatch: there is no such rank or region, or it is of another size."""
         with self._exclusive():
             refusal: Optional[errors.Error] = None
             part: Tuple[Any, ...] = (-1, 0, ffi.NULL, 1, 1)  # of no rank: refused on all of them
@@ -353,7 +517,7 @@ class Job:
 
     def stored_array(self, name: str, region: Union[str, int], version: Optional[int] = None) -> StoredArray:
         """What an array is in a stored checkpoint of any number of ranks, before restoring it. [collective]
-        NotFound: there is no such version, or in it no such array."""
+        NotFound: there is no such version. Mismatch: in it no such array."""
         info = ffi.new("perdure_array_info*")
         where = (_checkpoint_name(name), c_version(version), self._id_of(region))
         self._call(lib.perdure_stored_array, *where, info)
@@ -364,7 +528,7 @@ class Job:
 
     def stored_size(self, name: str, region: Union[str, int], version: Optional[int] = None) -> Tuple[int, int]:
         """(bytes of an element, elements) of this rank's region in a stored checkpoint. [collective] NotFound: there is no
-        such version, or in it no such region."""
+        such version. Mismatch: in it no such region."""
         size = ffi.new("perdure_region_size*")
         where = (_checkpoint_name(name), c_version(version), self._id_of(region))
         self._call(lib.perdure_stored_size, *where, size)
@@ -397,6 +561,13 @@ class Job:
         self._call(lib.perdure_any, int(here), found)
         return bool(found[0])
 
+    def due(self) -> Due:
+        """Why a checkpoint is due, the same on all ranks; falsy where none is. [collective] `signals` = "checkpoint" has
+        signals ask for one. Python takes SIGINT itself: a KeyboardInterrupt comes as well."""
+        reasons = ffi.new("unsigned*")
+        self._call(lib.perdure_due, reasons)
+        return Due(reasons[0])
+
     @property
     def progress(self) -> Progress:
         """What the background is doing. [local] Unavailable where the engine does not answer."""
@@ -423,6 +594,7 @@ class Job:
             self._check_not_within_a_call()
             if self._handle == ffi.NULL:
                 return
+            _goodbye.closed(self._number)
             handle = ffi.new("perdure_t**", self._handle)
             self._handle = ffi.NULL
             self._calling = True
@@ -433,11 +605,38 @@ class Job:
                 self._calling = False
                 self._protected.clear()
                 self._names.clear()
+                self._items.clear()
                 self._release_group()
             if error is not None:
                 raise error
 
     # Inside
+
+    @property
+    def _ends_with_mpi(self) -> bool:
+        """Its ranks meet once more: in MPI.Finalize()."""
+        return self._group is not None and self._group.meets_at_the_end
+
+    def _end(self) -> None:
+        """Nobody has closed it, and Python ends or MPI does. What cannot be closed together with the other ranks, the C
+        library ends for this rank alone when the process ends."""
+        if self._process != os.getpid():
+            return
+        self._left_to_library = True
+        if not self._lock.acquire(timeout=_PATIENCE_S):
+            return
+        try:
+            if self._handle == ffi.NULL or self._calling:
+                return
+            if self._group is None or (self._ends_with_mpi and not _goodbye.by_exception()):
+                self.close()
+            else:
+                for name in list(self._protected):  # whose arrays Python frees: no copy may go on
+                    self.unprotect(name)
+        except errors.Error as failure:
+            warnings.warn(f"closing {self!r} at the end failed: {failure}", RuntimeWarning, stacklevel=2)
+        finally:
+            self._lock.release()
 
     def _id_for(self, name: str, given: Optional[int]) -> int:
         """The id under which `name` is protected from now on."""
@@ -464,16 +663,165 @@ class Job:
         number = operator.index(region)
         return number if 0 <= number < 2**31 else -1
 
-    def _not_protected(self, regions: Sequence[Union[str, int]]) -> errors.Error:
+    def _not_protected(
+        self, regions: Sequence[Union[str, int]], status: errors.Status = errors.Status.NOT_FOUND
+    ) -> errors.Error:
         names = ", ".join(self._protected) or "nothing"
         text = f"{', '.join(map(repr, regions))}: not protected; there is {names}"
-        return errors.error_of(errors.Status.NOT_FOUND, text)
+        return errors.error_of(status, text)
 
-    def _register(self, name: str, number: int, memory: Any, call: Sequence[Any]) -> None:
-        """What was registered under the name before is kept alive until it is replaced."""
-        self._call(*call)
-        self._protected[name] = _Protected(number, memory)
+    def _register(
+        self, name: str, number: int, source: Any, optional: bool, how: Registration, items: Optional[Items] = None
+    ) -> None:
+        """What was registered under the name before is kept alive until it is replaced, and stays where this fails."""
+        text = _region_text(number, name)
+        owner = source if callable(source) else None
+        memory = how.kept(source if owner is None else self._read(owner, text))
+        calls = how.calls(memory)
+        first = next(calls)  # checked; what the calls point to lives as long as `calls` does
+        known = name in self._protected
+        self._call(*first)
+        self._protected[name] = Protected(number, memory, how, owner, items)
         self._names[number] = name
+        try:
+            for call in calls:
+                self._call(*call)
+            self._call(lib.perdure_set_presence, number, lib.PERDURE_OPTIONAL if optional else lib.PERDURE_REQUIRED)
+        except errors.Error:
+            if not known:
+                self._forget(name)
+            raise
+
+    def _local(self, name: str, number: int, unit: str, description: str) -> Registration:
+        """Of memory of this rank alone."""
+        text = _region_text(number, name)
+        label = [c_text(part, "a text") for part in (name, unit, description)]
+
+        def calls(array: Any) -> Iterator[Tuple[Any, ...]]:
+            check_memory(array, text, dense=False)
+            if not array.flags.forc:
+                raise errors.refused(f"{text}: it has gaps: neither C- nor Fortran-contiguous")
+            yield lib.perdure_protect, number, address_of(array), array.itemsize, array.size
+            yield (lib.perdure_describe, number, *label)
+            yield (lib.perdure_describe_elements, number, *_elements_of(array))
+
+        return Registration(calls, lambda array: ())
+
+    def _all_or_none(
+        self, owners: Sequence[Tuple[str, Callable[[], Any]]], optional: bool, items: Optional[Items]
+    ) -> None:
+        """Each as protect() does it, under a name that may be protected already, which it replaces."""
+        done: List[str] = []
+        try:
+            for name, read in owners:
+                number = self._id_for(name, None)
+                self._register(name, number, read, optional, self._local(name, number, "", ""), items)
+                done.append(name)
+        except errors.Error:
+            for name in done:
+                self._forget(name)
+            raise
+
+    def _forget(self, name: str) -> None:
+        self._call(lib.perdure_unprotect, self._protected[name].id)
+        del self._names[self._protected.pop(name).id]
+
+    def _read(self, owner: Callable[[], Any], text: str) -> Any:
+        """What it gives. It may not call this job: the arrays are being looked for."""
+        self._check_not_within_a_call()
+        self._calling = True
+        try:
+            return read_of(owner, text)
+        finally:
+            self._calling = False
+
+    def _call_on_arrays(self, call: Callable[[], Tuple[Any, ...]]) -> None:
+        """A collective call on what the owners have now, when `call` says which. An owner that has nothing, or is
+        interrupted, fails it on all ranks: none is left waiting for this one."""
+        refusal: Optional[BaseException] = None
+        with self._exclusive():
+            try:
+                self._find_arrays()
+            except errors.Error as error:
+                refusal = error
+            except Exception as error:
+                refusal = errors.refused(f"arrays: what their owners have is none: {type(error).__name__}: {error}")
+                refusal.__cause__ = error
+            except BaseException as error:  # KeyboardInterrupt, SystemExit
+                refusal = error
+            try:
+                if refusal is not None:
+                    self._refuse_next(refusal)
+                self._call(*call())
+            except errors.Error:
+                if refusal is None:
+                    raise
+            if refusal is not None:
+                raise refusal
+
+    def _refuse_next(self, refusal: BaseException) -> None:
+        """The library says by itself which region it is."""
+        text = refusal.text if isinstance(refusal, errors.Error) else f"arrays: {type(refusal).__name__}"
+        text = text.replace("\0", "?").removesuffix(" (invalid-argument)")
+        number = -1
+        for name, entry in self._protected.items():
+            region = _region_text(entry.id, name) + ": "
+            if text.startswith(region):
+                number, text = entry.id, text[len(region) :]
+                break
+        self._call(lib.perdure_refuse_next, number, c_text(text, "the reason"))
+
+    def _find_arrays(self) -> None:
+        """Reads all owners, and registers what is elsewhere by now."""
+        self._forget_items()
+        moved = []
+        for name, entry in list(self._protected.items()):
+            if entry.owner is None:
+                continue
+            text = _region_text(entry.id, name)
+            memory = entry.how.kept(self._read(entry.owner, text))
+            if entry.is_at(memory):
+                entry.memory = memory
+                continue
+            calls = entry.how.calls(memory)
+            first = next(calls)
+            if entry.how.fixed(memory) != entry.fixed:
+                raise errors.refused(
+                    f"{text}: its owner has another size, shape or type of it than before, and it is a part of an array"
+                    " that ranks have together; protect it again, on all ranks"
+                )
+            moved.append((entry, memory, first, calls))
+        # All leave their memory before the first gets its new one: two that have swapped do not overlap.
+        for entry, _, _, _ in moved:
+            entry.lies = None  # also where the next call fails
+            self._call(lib.perdure_protect, entry.id, ffi.NULL, 1, 0)
+        for entry, memory, first, calls in moved:
+            self._call(*first)
+            for call in calls:
+                self._call(*call)
+            entry.memory, entry.lies = memory, lies_as(memory)
+        self._protect_items()
+
+    def _items_there(self, items: Items) -> Dict[str, str]:
+        """The keys that a dict has, by the regions' names."""
+        keys = self._read(functools.partial(list, items.owner), "the dict of arrays")
+        return {items.name_of(key): key for key in keys}
+
+    def _forget_items(self) -> None:
+        """Of keys that have gone."""
+        for items in self._items:
+            there = self._items_there(items)
+            for name in [name for name, entry in self._protected.items() if entry.items is items and name not in there]:
+                self._forget(name)
+
+    def _protect_items(self) -> None:
+        """Of keys that have come."""
+        for items in self._items:
+            for name, key in self._items_there(items).items():
+                if name not in self._protected and name not in items.left_out:
+                    number = self._id_for(name, None)
+                    how = self._local(name, number, "", "")
+                    self._register(name, number, items.reads(key), items.optional, how, items)
 
     def _block(self, declared: Declaration, grid: Optional[Sequence[int]]) -> Tuple[slice, ...]:
         begin, end = ffi.new("uint64_t[8]"), ffi.new("uint64_t[8]")
@@ -506,9 +854,10 @@ class Job:
             yield
 
     def _check_not_within_a_call(self) -> None:
-        # The communicator's methods, and handlers of signals, run while the library holds the handle.
+        # The communicator's methods, owners of arrays, and handlers of signals run within calls.
         if self._calling:
-            raise errors.error_of(errors.Status.BUSY, "job: it is called within one of its calls, by its communicator")
+            text = "job: it is called within one of its calls, by its communicator or the owner of an array"
+            raise errors.error_of(errors.Status.BUSY, text)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         """One call of the C library; the text of its failure is read before another thread can call."""
@@ -542,6 +891,17 @@ class Job:
 
 def _region_text(number: int, name: str) -> str:
     return f"region {number} '{name}'"
+
+
+def _elements_of(array: numpy.ndarray) -> Tuple[Any, int, Any]:
+    """The type, if the library has one for it, and the shape as the memory lies."""
+    lies = array.shape if array.flags.c_contiguous else array.shape[::-1]
+    extents = ffi.new("uint64_t[]", lies or (0,)) if array.ndim <= _MOST_DIMENSIONS else ffi.NULL
+    try:
+        known = c_text(element_text(array.dtype), "the type")
+    except errors.InvalidArgument:
+        known = ffi.NULL
+    return known, array.ndim, extents
 
 
 def _id_of_name(name: str) -> int:

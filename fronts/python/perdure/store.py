@@ -327,7 +327,7 @@ class Checkpoint:
         out: Optional[numpy.ndarray] = None,
     ) -> numpy.ndarray:
         """`count` elements (None: all) of what rank `rank` had as a local region, from element number `first` on,
-        straight into `out`, or into a new array of bytes: which type they are of is not stored, array.view(dtype) says it.
+        straight into `out`, or into a new array, of bytes where their type is not stored: array.view(dtype) says it then.
 
         `out` is as for Region.read(), of any dtype whose elements have the stored size. NotFound: the rank has none."""
         found = self[region]
@@ -336,7 +336,8 @@ class Checkpoint:
         size = ffi.new("perdure_region_size*")
         self._reader.call(lib.perdure_reader_local_size, owner, found.id, size)
         # Ranks may have elements of other sizes than the lowest one, which the region tells of.
-        dtype = found.dtype if found.dtype.itemsize == size.element_bytes else numpy.dtype(f"V{size.element_bytes}")
+        mere = numpy.dtype(f"V{size.element_bytes}")
+        dtype = found.dtype if found.dtype.itemsize == size.element_bytes and out is None else mere
         number = max(size.count - begin, 0) if count is None else indices(count, 1, "count")[0]
         if begin + number > size.count:
             raise errors.refused(f"{found._text()} of rank {owner}: elements {begin} to {begin + number} of {size.count}")

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -67,6 +68,15 @@ class ThreadGroup:
         self.size = size
         self.barrier = threading.Barrier(size)
         self.given = [None] * size
+
+    def break_off(self):
+        """By the only rank that does not wait: a rank that has not left the exchange before would end with its error."""
+        end = time.monotonic() + PATIENCE_S
+        while not self.barrier.broken and self.barrier.n_waiting < self.size - 1:
+            if time.monotonic() > end:
+                raise TimeoutError("the other ranks do not come to the exchange that is to break off")
+            time.sleep(0.001)
+        self.barrier.abort()
 
     def rank(self, rank):
         return ThreadComm(self, rank)

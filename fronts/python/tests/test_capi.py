@@ -146,8 +146,8 @@ class Library(unittest.TestCase):
         done = python("import perdure", PERDURE_LIBRARY="", LD_LIBRARY_PATH="")
         if done.returncode == 0:
             self.skipTest("Perdure is installed where the loader looks")
-        self.assertIn("libperdure.so.0: cannot ", done.stderr)
-        self.assertIn(f"{sys.prefix}/lib/libperdure.so.0", done.stderr)
+        self.assertIn(f"{_capi._SONAME}: cannot ", done.stderr)
+        self.assertIn(f"{sys.prefix}/lib/{_capi._SONAME}", done.stderr)
 
     def test_is_found_beside_the_installed_package(self):
         real = loaded_library()
@@ -157,11 +157,11 @@ class Library(unittest.TestCase):
             package.mkdir(parents=True)
             for file in Path(perdure.__file__).parent.glob("*.py"):
                 (package / file.name).write_text(file.read_text())
-            Path(prefix, "lib/libperdure.so.0").symlink_to(real)
+            Path(prefix, "lib", _capi._SONAME).symlink_to(real)
             done = python("import perdure; print(perdure.library_path)", PERDURE_LIBRARY="", LD_LIBRARY_PATH="",
                           PYTHONPATH=str(packages))
             self.assertEqual(done.stderr, "")
-            self.assertEqual(done.stdout.strip(), os.path.realpath(prefix) + "/lib/libperdure.so.0")
+            self.assertEqual(done.stdout.strip(), os.path.realpath(prefix) + f"/lib/{_capi._SONAME}")
 
 
 if __name__ == "__main__":

@@ -99,10 +99,35 @@ class Restart(PlaceCase):
             self.assertEqual(job.restore("app", regions=[5, "a"]), 2)
             self.assertEqual((a.tolist(), b.tolist()), ([2] * 3, [20] * 3))
             self.assertEqual(job.restore("app", regions=[]), 2)
-            with self.assertRaisesRegex(perdure.NotFound, "'c', 6: not protected; there is a, b"):
+            with self.assertRaisesRegex(perdure.Mismatch, "'c', 6: not protected; there is a, b"):
                 job.restore("app", regions=["c", "a", 6])
             with self.assertRaises(perdure.NotFound):
                 job.restore("app", 3)
+
+    def test_goes_back_and_takes_what_it_left_by_its_branch(self):
+        a = numpy.zeros(3)
+        with self.job() as job:
+            self.assertIsNone(job.restored)
+            job.protect("a", a)
+            for version in (1, 2, 3):
+                a[:] = version
+                job.checkpoint("app", version)
+            self.assertEqual(job.restore("app", 1), 1)
+            restored = job.restored
+            self.assertEqual((restored.name, restored.version, restored.passed_over), ("app", 1, ()))
+            self.assertGreaterEqual(restored.age_s, 0)
+            a[:] = 20
+            job.checkpoint("app", 2)
+            self.assertEqual(job.restore("app"), 2)
+            self.assertEqual(a[0], 20)
+            self.assertNotEqual(job.restored.branch, restored.branch)
+            with self.assertRaisesRegex(perdure.NotFound, f"app@{restored.branch}:3"):
+                job.restore("app", 3)
+            self.assertEqual(job.restore_branch("app", restored.branch, 3), 3)
+            self.assertEqual(a[0], 3)
+            for wrong in ("", "3F9A12", None):
+                with self.assertRaises(perdure.InvalidArgument):
+                    job.restore_branch("app", wrong)
 
     def test_tells_what_is_stored_before_it_is_restored(self):
         with self.job() as job:
@@ -114,7 +139,9 @@ class Restart(PlaceCase):
             stored = job.stored_array("app", "bodies")
             self.assertEqual(stored, perdure.StoredArray("bodies", "m", "{position:3f8,id:i4,v4}", BODY, (3,)))
             for call in (job.stored_array, job.stored_size):
-                for name, region, version in (("app", "other", None), ("app", "own", 2), ("other", "own", None)):
+                with self.assertRaises(perdure.Mismatch):
+                    call("app", "other")
+                for name, region, version in (("app", "own", 2), ("other", "own", None)):
                     with self.assertRaises(perdure.NotFound):
                         call(name, region, version)
             part = numpy.zeros(7, "i2")
@@ -277,7 +304,7 @@ class Protecting(Jobs):
                 alive().resize(1000)
             protect(name, numpy.ones(4))
             self.assertIsNone(alive(), name)
-            newer = weakref.ref(job._protected[name].memory[0] if name == "boxes" else job._protected[name].memory)
+            newer = weakref.ref(job._protected[name].memory[0][1] if name == "boxes" else job._protected[name].memory)
             with self.assertRaises(perdure.InvalidArgument):
                 protect(name, numpy.zeros(4, object))
             self.assertIsNotNone(newer(), "what is refused replaces nothing")
@@ -328,6 +355,7 @@ class Levels(Jobs):
         with self.assertRaises(perdure.Exists):
             job.checkpoint("app", 1)
         assert job.any(True) is True and job.any(False) is False
+        assert not job.due()
         job.retire("app", 1)
         self.assertIsNone(job.latest("app"))
 

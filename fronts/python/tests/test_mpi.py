@@ -7,6 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
+import perdure
 from support import PATIENCE_S, PlaceCase
 
 PROGRAM = Path(__file__).with_name("mpi_program.py")
@@ -40,8 +41,19 @@ class Mpi(PlaceCase):
         (self.place / "1").mkdir()
         self.run_program(2, "split")
 
-    def test_that_is_finalized_is_an_error(self):
+    def test_closes_at_finalize_what_is_open(self):
         self.run_program(2, "late")
+        self.assertEqual(self.stored(), [4])
+
+    def test_closes_at_the_end_what_was_forgotten(self):
+        self.run_program(2, "forgotten")
+        self.assertEqual(self.stored(), [4])
+
+    def stored(self):
+        """When the node has lost all it had."""
+        shutil.rmtree(self.place / "node", ignore_errors=True)
+        shutil.rmtree(self.place / "file", ignore_errors=True)
+        return [version.version for version in perdure.Store(self.store).versions("app")]
 
 
 if __name__ == "__main__":

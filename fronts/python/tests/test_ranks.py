@@ -142,7 +142,7 @@ class Failing(ThreadComm):
 
     def _exchange(self, mine, use):
         if self.calls >= self.after:
-            self.group.barrier.abort()
+            self.group.break_off()
             raise self.error
         super()._exchange(mine, use)
 

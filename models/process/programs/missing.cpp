@@ -1,10 +1,11 @@
-// Programs whose memory is looked at, page by page, while it may be missing: `missing DIRECTORY looks|uses`.
+// Programs whose memory is looked at, page by page, while it may be missing: `missing DIRECTORY looks|uses [huge]`.
 // Each makes the directory DIRECTORY/ready when it may be captured.
 // looks: looks at all of its memory again and again. DIRECTORY/lie: a page was not what it should be. When there is a
 // file DIRECTORY/fork it forks once, and the child, DIRECTORY/forked, looks, too. Ends with 7 when there is
 // DIRECTORY/end.
 // uses: when there is a file DIRECTORY/go, it drops, moves, shares, reads and writes memory; DIRECTORY/used when it
 // has. When there is DIRECTORY/end it looks at the rest, says what was wrong, and ends.
+// huge: it asks for huge pages, for memory that begins where one may.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -24,7 +25,9 @@
 namespace {
 
 constexpr std::size_t kPage = 4096, kWords = kPage / sizeof(std::uint64_t);
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 std::string directory;
+bool huge = false;
 unsigned wrong = 0;
 
 void judge(bool good, const char* what) {
@@ -51,7 +54,7 @@ void wait_for(const char* name) {
 class Memory {
  public:
   explicit Memory(std::size_t pages, std::uint64_t key) : pages_(pages), key_(key) {
-    at_ = static_cast<char*>(mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    at_ = huge ? map_huge(pages * kPage) : map(pages * kPage);
     if (at_ == MAP_FAILED) _exit(98);
     for (std::size_t page = 0; page < pages; ++page)
       for (std::size_t word = 0; word < kWords; ++word) words(at_, page)[word] = value(page, word);
@@ -74,6 +77,15 @@ class Memory {
   bool right() const { return right(0, pages_, at_); }
 
  private:
+  static char* map(std::size_t bytes) {
+    return static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  }
+  static char* map_huge(std::size_t bytes) {
+    char* room = map(bytes + kHugePage);
+    if (room == MAP_FAILED) return room;
+    room += (kHugePage - reinterpret_cast<std::uintptr_t>(room) % kHugePage) % kHugePage;
+    return madvise(room, bytes, MADV_HUGEPAGE) == 0 ? room : static_cast<char*>(MAP_FAILED);
+  }
   static std::uint64_t* words(const char* at, std::size_t page) {
     return reinterpret_cast<std::uint64_t*>(const_cast<char*>(at) + page * kPage);
   }
@@ -198,6 +210,7 @@ void use() {
 int main(int count, char** arguments) {
   if (count < 3) return 2;
   directory = arguments[1];
+  huge = count > 3 && arguments[3] == std::string("huge");
   if (arguments[2] == std::string("looks")) {
     const Memory memory(2048, 0);
     make("ready");

@@ -197,7 +197,7 @@ base::Status Flusher::own(const std::string& name) {
     return base::fail(PERDURE_MISMATCH, "checkpoint " + name, "in this store it belongs to " + owner->text(),
                       "what job '" + context_.options.owner->job +
                           "' captured stays on this node; to give it up, end " +
-                          "perdured here, then perdure prune --node");
+                          "perdured here, then perdure prune --node --even-unstored");
   const auto owned = owned_.lock();
   owned->insert(name);
   return {};
@@ -271,13 +271,14 @@ void Flusher::drop_unreachable(const std::string& name) {
     if (!ledger->flushes.any_unreachable(name)) return;
   }
   const auto listings = store_.list(name);
-  if (!listings) return;  // the next flush asks again
+  const auto forks = store::forks(store_, name);
+  if (!listings || !forks) return;  // the next flush asks again
   segment::Attempt whole{};
   for (const auto& listing : *listings)
     if (listing.id.attempt > whole && listing.all_present() && store::read_version(store_, listing))
       whole = listing.id.attempt;
   const auto ledger = context_.ledger.lock();
-  if (auto status = ledger->flushes.drop_unreachable(name, whole); !status) reports_.add(status.error().text());
+  if (auto status = ledger->flushes.drop_unreachable(name, whole, *forks); !status) reports_.add(status.error().text());
 }
 
 // True when it was forgotten on purpose: nobody restores it any more, and no later try would bring it to the store.

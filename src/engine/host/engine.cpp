@@ -1,5 +1,7 @@
 #include "engine/host/engine.hpp"
 
+#include <algorithm>
+
 #include "engine/flush/flusher.hpp"
 #include "engine/host/emulation.hpp"
 #include "engine/host/open_tiers.hpp"
@@ -76,6 +78,33 @@ plan::RetentionPolicy retention_policy(const config::Config& config) {
   policy.keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
   policy.keep_every = static_cast<std::uint64_t>(config.integer("retention.keep_every"));
   return policy;
+}
+
+// A store that cannot be gone on with gets only what is whole.
+base::Result<NodeStateOptions> placing_options(const config::Config& config, std::vector<TierModel> models,
+                                               bool resumable) {
+  NodeStateOptions placing{std::move(models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
+                           chunk_bytes(config)};
+  PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
+  if (resumable) placing.during_capture = during_capture(config.text("flush.during_capture"));
+  const auto steps = config.list("pipeline");
+  if (std::find(steps.begin(), steps.end(), "retire") != steps.end()) placing.retention = retention_policy(config);
+  return placing;
+}
+
+// What was given up goes into the log: whoever looks for it there was told that the store has it. All that it is given
+// outlives the server.
+LookForRoom look_for_room(const config::Config& config, const Claim& claim, Reports& reports) {
+  return [&config, &claim, &reports](const std::function<bool()>& stop) {
+    const node::Reclaimed reclaimed = reclaim_room(config, claim, stop);
+    for (const node::Left& left : reclaimed.given_up)
+      reports.note("room was wanted: what a dead engine left in " + left.directory.path + " was given up (" +
+                   node::whose(left) + "): its store has " +
+                   (left.holdings.empty() ? "all of it" : node::enumerated(left.holdings)));
+    for (const base::Error& failure : reclaimed.failures)
+      reports.note("what a dead engine left could not be given up: " + failure.text());
+    return RoomFound{reclaimed.lacking_text()};
+  };
 }
 
 bool nothing_left(Ledger& state) {
@@ -207,11 +236,7 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
   PERDURE_TRY(auto open, open_tiers(config, paths, p->emulation, catalog.state(), p->reports));
-  NodeStateOptions placing{std::move(open.models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
-                           chunk_bytes(config)};
-  PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
-  // A store that cannot be gone on with gets only what is whole.
-  if (p->store->properties().resumable) placing.during_capture = during_capture(config.text("flush.during_capture"));
+  PERDURE_TRY(auto placing, placing_options(config, std::move(open.models), p->store->properties().resumable));
   std::uint64_t slot_bytes = 0;
   p->ledger = std::make_unique<Ledger>(std::move(catalog), std::move(open.tiers), p->reports, std::move(placing));
   {
@@ -247,6 +272,7 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   options.group = p->group.get();
   options.identity = {config.text("job"), p->claim.node_label, config.text("engine.mode"),
                       config.text("redundancy.scheme"), os::wall_clock_ns()};
+  options.look_for_room = look_for_room(p->config, p->claim, p->reports);
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
   auto server = std::make_unique<Server>(*p->ledger, *p->flusher, *p->janitor, *p->pipeline, p->reports,
                                          std::move(listener), options);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
-#include "base/hash.hpp"
 #include "config/directories.hpp"
+#include "node/directories.hpp"
+#include "node/job_note.hpp"
 #include "os/system.hpp"
+#include "store/store.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -20,12 +22,15 @@ NodePaths paths_for(const config::Config& config, const std::string& entry) {
   return paths;
 }
 
-// A claimed lock counts only while the path still leads to it: its former owner may have removed the directory.
-bool still_there(const os::File& lock) {
-  struct stat opened {
-  }, named{};
-  return ::fstat(lock.fd(), &opened) == 0 && ::stat(lock.path().c_str(), &named) == 0 &&
-         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+// Whoever looks which engines live holds a lock for a moment: it is asked for again before it counts as another's.
+base::Status lock_patiently(const os::File& lock) {
+  constexpr int kLooks = 4;
+  constexpr std::uint64_t kMoment_ns = 1'000'000;
+  for (int look = 1;; ++look) {
+    auto locked = lock.try_lock();
+    if (locked || locked.error().code != PERDURE_BUSY || look == kLooks) return locked;
+    os::sleep_ns(kMoment_ns);
+  }
 }
 
 std::string fingerprint_of(const NodePaths& paths) {
@@ -81,7 +86,8 @@ base::Status make_roots(const config::Config& config, const NodePaths& paths) {
 
 enum class Outcome { claimed, other_owner, vanished };
 
-base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fingerprint, Claim& claim) {
+base::Result<Outcome> try_instance(const NodePaths& paths, const config::Config& config, Claim& claim) {
+  const std::string fingerprint = config.fingerprint();
   // A former owner may be removing its directory right now.
   if (auto made = os::make_private_directory(paths.node); !made) {
     if (made.error().code != PERDURE_NOT_FOUND) return base::fail(made.error());
@@ -90,28 +96,18 @@ base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fi
   auto lock = os::File::open(paths.node + "/engine.lock", os::Open::create);
   if (!lock && lock.error().code == PERDURE_NOT_FOUND) return Outcome::vanished;
   if (!lock) return base::fail(lock.error());
-  if (auto locked = lock->try_lock(); !locked) {
+  if (auto locked = lock_patiently(*lock); !locked) {
     if (locked.error().code != PERDURE_BUSY) return base::fail(locked.error());
     return Outcome::other_owner;
   }
-  if (!still_there(*lock)) return Outcome::vanished;
+  if (!node::path_leads_to(*lock)) return Outcome::vanished;
   // Whoever finds the lock taken must not believe what a dead owner left.
   PERDURE_CHECK(os::remove_file(paths.node + "/fingerprint"));
   PERDURE_CHECK(os::write_file_atomically(paths.node + "/fingerprint", base::as_bytes(fingerprint)));
+  PERDURE_CHECK(node::write_job_note(paths.node, node::note_of(config, claim.node_label)));
   claim.paths = paths;
   claim.lock = std::move(*lock);
   return Outcome::claimed;
-}
-
-}  // namespace
-
-namespace {
-
-std::string key_of(const config::Config& config, const std::string& more) {
-  std::string store = config.text("store.path");
-  if (auto absolute = os::absolute_path(store); absolute && store.find("://") == std::string::npos) store = *absolute;
-  const std::string text = store + '\n' + config.text("job") + more;
-  return base::hash128(base::as_bytes(text)).hex().substr(0, 16);
 }
 
 NodePaths instance_paths(const config::Config& config, const std::string& node_label, unsigned instance) {
@@ -152,12 +148,6 @@ std::vector<unsigned> instances_in_order(const config::Config& config, const std
 
 }  // namespace
 
-std::string job_key(const config::Config& config) { return key_of(config, {}); }
-
-std::string node_key(const config::Config& config, const std::string& node_label) {
-  return key_of(config, '\n' + node_label);
-}
-
 std::vector<NodePaths> held_by_others(const config::Config& config, const std::string& node_label) {
   const std::string fingerprint = config.fingerprint();
   std::vector<NodePaths> held;
@@ -172,7 +162,9 @@ std::vector<NodePaths> held_by_others(const config::Config& config, const std::s
   return held;
 }
 
-base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label) {
+namespace {
+
+base::Result<std::variant<Claim, Existing>> claim_once(const config::Config& config, const std::string& node_label) {
   const std::string fingerprint = config.fingerprint();
   const auto order = instances_in_order(config, node_label);
   for (std::size_t next = 0, retries = 0; next < order.size();) {
@@ -180,7 +172,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
     Claim claim;
     claim.node_label = node_label;
     PERDURE_CHECK(make_roots(config, paths));
-    PERDURE_TRY(const Outcome outcome, try_instance(paths, fingerprint, claim));
+    PERDURE_TRY(const Outcome outcome, try_instance(paths, config, claim));
     if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
     if (outcome == Outcome::other_owner) {
       if (owner_serves(paths, fingerprint)) return std::variant<Claim, Existing>(Existing{paths});
@@ -191,6 +183,29 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
   }
   return base::fail(PERDURE_BUSY, config::node_root(config), "64 engines of other configurations live here already",
                     "end them or set node.path or job to something else");
+}
+
+}  // namespace
+
+node::Reclaimed reclaim_room(const config::Config& config, const Claim& claim, std::function<bool()> stop) {
+  const auto open = [&config](const std::string& location) {
+    return store::make_store(location, config.below("store."));
+  };
+  return node::reclaim(config, {claim.paths.node, node::note_of(config, claim.node_label), open, std::move(stop)});
+}
+
+// Dead engines may have left no room even for a lock.
+base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label) {
+  auto claimed = claim_once(config, node_label);
+  if (claimed || claimed.error().code != PERDURE_NO_SPACE) return claimed;
+  Claim nothing;
+  nothing.node_label = node_label;
+  const node::Reclaimed reclaimed = reclaim_room(config, nothing, [] { return false; });
+  if (!reclaimed.given_up.empty()) claimed = claim_once(config, node_label);
+  if (claimed || claimed.error().code != PERDURE_NO_SPACE) return claimed;
+  base::Error error = claimed.error();
+  if (const std::string lacking = reclaimed.lacking_text(); !lacking.empty()) error.cause += "; " + lacking;
+  return base::fail(std::move(error));
 }
 
 namespace {
@@ -210,8 +225,8 @@ void remove_half_written(const std::string& directory) {
 // directory, which stays if the successor uses it.
 void remove_directories(const Claim& claim) {
   remove_half_written(claim.paths.node);
-  for (const char* name :
-       {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.errors", "/engine.conf"})
+  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.errors",
+                           "/engine.conf", node::kJobNote})
     (void)os::remove_file(claim.paths.node + name);
   for (const auto& [tier, path] : claim.paths.tiers)
     if (path != claim.paths.node) (void)os::remove_directory(path);

@@ -2,12 +2,15 @@
 // Where a node keeps what belongs to one job: lock, catalog, socket, log and the tiers' slots. Keyed by store, job and
 // node, so that a restarted job finds its data; numbered, so that a job with another configuration gets an engine of
 // its own (docs/adr/0003).
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "config/config.hpp"
+#include "config/directories.hpp"
+#include "node/reclaim.hpp"
 #include "os/file.hpp"
 
 namespace perdure::engine {
@@ -31,17 +34,18 @@ struct Existing {
   NodePaths paths;
 };
 
-/// 16 hexadecimal digits from store location and job name: whose data it is.
-std::string job_key(const config::Config& config);
-/// 16 hexadecimal digits from store location, job name and node label.
-std::string node_key(const config::Config& config, const std::string& node_label);
+using config::job_key;
+using config::node_key;
 
 /// The instances of this store, job and node that live engines with other configurations hold.
 std::vector<NodePaths> held_by_others(const config::Config& config, const std::string& node_label);
 
 /// Names the live engine with our fingerprint, or takes a free instance: one that such an engine left, else the lowest.
-/// PERDURE_BUSY when 64 other engines live.
+/// PERDURE_BUSY when 64 other engines live. Where there is no room for a lock, what dead engines left makes some.
 base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label);
+
+/// What dead engines of other jobs left, and their stores have, makes room. `claim`: whose directory is left alone.
+node::Reclaimed reclaim_room(const config::Config& config, const Claim& claim, std::function<bool()> stop);
 
 /// Removes the directories of a claim that holds nothing any more.
 void remove_directories(const Claim& claim);

@@ -111,6 +111,26 @@ TEST_F(NodeDirectory, AFingerprintSeenBeforeTheNewOwnerReplacedItIsLookedAtAgain
   EXPECT_TRUE(std::holds_alternative<Existing>(*found)) << "a second engine for the same job and configuration";
 }
 
+/// Somebody looks whether an engine lives, for as long as one call.
+class LookedAt : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    return operation.call == std::string_view("flock") && !std::exchange(looked_, true) ? EWOULDBLOCK : 0;
+  }
+  bool looked() const { return looked_; }
+
+ private:
+  bool looked_ = false;
+};
+
+TEST_F(NodeDirectory, ALockThatSomebodyHoldsForAMomentIsAskedForAgain) {
+  LookedAt looking;
+  test_support::InstalledHooks installed(looking);
+  auto claimed = claim(configuration(), "host");
+  ASSERT_TRUE(claimed && looking.looked());
+  EXPECT_TRUE(std::get<Claim>(*claimed).paths.node.ends_with(".0")) << "a directory beside what a dead engine left";
+}
+
 TEST_F(NodeDirectory, ADirectoryThatItsFormerOwnerRemovesMeanwhileIsMadeAgain) {
   const std::string parent = directory / "node";
   std::filesystem::create_directory(parent);

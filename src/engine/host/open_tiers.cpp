@@ -5,6 +5,7 @@
 
 #include "config/directories.hpp"
 #include "engine/ledger/opened_tier.hpp"
+#include "node/directories.hpp"
 #include "os/file.hpp"
 #include "redundancy/registry.hpp"
 #include "tier/leaving_tier.hpp"
@@ -33,6 +34,15 @@ std::string enumerated(const Ids& ids) {
   return ids.size() <= kMost ? text : text + " and " + std::to_string(ids.size() - kMost) + " more";
 }
 
+// Of memory all engines of the user on this node have one limit together.
+std::function<std::uint64_t()> others_of(const config::Config& config, const std::string& tier,
+                                         const NodePaths& paths) {
+  if (tier != "memory") return {};
+  return [root = config::tier_root(config, tier), own = paths.node.substr(paths.node.rfind('/') + 1)] {
+    return node::memory_of_others(root, own);
+  };
+}
+
 // What the store has is no loss.
 Ids not_stored(const catalog::State& log, Ids ids) {
   std::erase_if(ids, [&log](const segment::VersionId& id) {
@@ -58,6 +68,7 @@ class TierOpener {
       const std::size_t at = position++;
       tier::TierOptions options = options_for(paths.tiers.at(name));
       options.max_bytes = config::tier_max_bytes(config_, name);
+      options.others = others_of(config_, name, paths);
       directories_.insert(options.directory);
       auto tier = tier::make_tier(name, options);
       if (tier) {

@@ -2,10 +2,15 @@
 // What an engine counted since it began. Guarded by the engine's lock.
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "metrics/histogram.hpp"
 #include "metrics/moving_average.hpp"
+#include "plan/lineage.hpp"
 #include "plan/pipeline.hpp"
+#include "segment/manifest.hpp"
 
 namespace perdure::engine {
 
@@ -36,7 +41,13 @@ struct Counters {
   // ---- levels
   /// When the newest version that reached the store was begun; 0: none did. It is there when its slots are long gone.
   std::uint64_t newest_stored_ns = 0;
-  void reached_store(std::uint64_t attempt_ns) { newest_stored_ns = std::max(newest_stored_ns, attempt_ns); }
+  /// Of each name and branch the newest attempt.
+  std::map<std::pair<std::string, plan::Branch>, segment::VersionId> newest_stored;
+  void reached_store(const segment::VersionId& id) {
+    newest_stored_ns = std::max(newest_stored_ns, id.attempt.created_ns);
+    segment::VersionId& newest = newest_stored[{id.name, plan::branch_of(id.attempt.nonce)}];
+    if (newest.attempt < id.attempt) newest = id;
+  }
 
   // ---- flushes
   std::uint64_t stored_bytes = 0;         ///< of whole versions
@@ -54,6 +65,7 @@ struct Counters {
 
   // ---- everything else
   std::uint64_t evicted_stored = 0, evicted_unstored = 0;
+  std::uint64_t skipped = 0;  ///< given up, because retention would have removed them from the store
   std::uint64_t replications_reached = 0, replications_failed = 0;
   std::uint64_t replications_stored = 0;      ///< no level node, but the store has what this node would lose
   std::uint64_t replications_superseded = 0;  ///< a newer version reached level node first

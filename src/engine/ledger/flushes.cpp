@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "os/crash_point.hpp"
+#include "plan/lineage.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -90,12 +91,15 @@ bool Flushes::any_unreachable(const std::string& name) const {
                      [&](const auto& entry) { return entry.first.name == name && !entry.second.unreachable.empty(); });
 }
 
-base::Status Flushes::drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store) {
+base::Status Flushes::drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store,
+                                       const std::vector<plan::Fork>& forks) {
   std::vector<segment::VersionId> superseded;
   for (const auto& [id, held] : node_.catalog.state().versions) {
     const Version* run = node_.held_version(id);
     const bool idle = run == nullptr || (run->flush != FlushPhase::running && run->pinned_by.empty());
-    if (id.name == name && id.attempt < whole_at_store && idle && !held.unreachable.empty()) superseded.push_back(id);
+    const bool older = id.name == name && id.attempt < whole_at_store &&
+                       plan::related(forks, plan::branch_of(id.attempt.nonce), plan::branch_of(whole_at_store.nonce));
+    if (older && idle && !held.unreachable.empty()) superseded.push_back(id);
   }
   for (const auto& id : superseded) {
     node_.reports.add(id.text() +
@@ -181,7 +185,7 @@ base::Status Flushes::segment_stored(const segment::VersionId& id, std::uint32_t
   PERDURE_CHECK(node_.catalog.append(catalog::StoredRecord{id, segment}));
   if (node_.held(id)->all_stored()) {
     (void)node_.versions.happens(id, VersionEvent::store);
-    node_.counters.reached_store(id.attempt.created_ns);
+    node_.counters.reached_store(id);
   }
   os::crash_point(os::CrashPoint::flush_after_catalog);
   return {};

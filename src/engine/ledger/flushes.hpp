@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/ledger/held_versions.hpp"
+#include "plan/lineage.hpp"
 
 namespace perdure::engine {
 
@@ -67,7 +68,9 @@ class Flushes {
   /// Versions of the name of which this node has a part that it cannot reach.
   bool any_unreachable(const std::string& name) const;
   /// The store has all of that attempt: older ones are not waited for any more, where a part of them cannot be reached.
-  base::Status drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store);
+  /// Those of its run; `forks` as the store has them.
+  base::Status drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store,
+                                const std::vector<plan::Fork>& forks = {});
   /// Gives up versions of `name` that are stored and beyond the newest `keep`.
   base::Status forget_old(const std::string& name, std::uint64_t keep);
 

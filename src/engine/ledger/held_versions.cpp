@@ -7,6 +7,7 @@
 #include "catalog/tier_numbers.hpp"
 #include "ipc/frame.hpp"
 #include "os/crash_point.hpp"
+#include "plan/lineage.hpp"
 #include "segment/segment.hpp"
 
 namespace perdure::engine {
@@ -58,7 +59,7 @@ base::Status HeldVersions::recover() {
     (void)node_.versions.happens(id, VersionEvent::commit);
     node_.versions.at(id).order = next_order_++;
     recorded(held);
-    if (held.all_stored()) node_.counters.reached_store(id.attempt.created_ns);
+    if (held.all_stored()) node_.counters.reached_store(id);
   }
   return drop_impossible(impossible);
 }
@@ -326,12 +327,13 @@ void HeldVersions::keep_remains(const segment::VersionId& id) {
     version->remains = true;
 }
 
-// All ranks have a newer one: whatever the outcome of these was, it is not theirs to know. What the catalog does not
-// let go now is in nobody's way, and goes with the next.
+// All ranks have a newer one of that branch: whatever the outcome of these was, it is not theirs to know. What the
+// catalog does not let go now is in nobody's way, and goes with the next.
 void HeldVersions::drop_remains(const segment::VersionId& newer) {
   std::vector<segment::VersionId> ids;
   for (const auto& [id, version] : node_.versions)
-    if (version.remains && version.pinned_by.empty() && id.name == newer.name && id.attempt < newer.attempt)
+    if (version.remains && version.pinned_by.empty() && id.name == newer.name && id.attempt < newer.attempt &&
+        plan::same_branch(id.attempt, newer.attempt))
       ids.push_back(id);
   for (const auto& id : ids)
     if (redundancy_.drop(id)) (void)drop(id);

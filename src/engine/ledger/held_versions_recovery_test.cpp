@@ -331,7 +331,7 @@ TEST_F(Recovering, SegmentsThatLackAPieceAreNotBegunAndDamagedOnesComeLast) {
   EXPECT_EQ(core->flushes.next(), id(1)) << "what was interrupted is tried again";
 }
 
-TEST_F(Recovering, OnlySlotsThatWereTakenForItAreAdopted) {
+TEST_F(Recovering, OnlySlotsThatWereTakenForItAreGoesOned) {
   open({3});
   ASSERT_TRUE(checkpoint(1));
   auto piece = fetched(2, 0, 2);
@@ -501,6 +501,18 @@ TEST_F(Recovering, AtTheEndOnlyWhatTheStoreHasGoesOfJobsOfThatSize) {
   ASSERT_TRUE(grown);
   EXPECT_THAT(*grown, testing::ElementsAre(id(4))) << "it used this name with other numbers of ranks before";
   EXPECT_EQ(core->redundancy.find(protection_id(3)), nullptr);
+}
+
+// Branch 5 is that of the launch that ends; what is kept here is of the first one.
+TEST_F(Recovering, AtTheEndWhatAnotherRunNeedsStaysAndIsNotThisLaunchsToTell) {
+  open({2});
+  ASSERT_TRUE(keep_of(1, 3));
+  const auto ended = core->redundancy.drop_stored(3, {{"app", 99, true, {5}}});
+  ASSERT_TRUE(ended);
+  EXPECT_THAT(*ended, testing::IsEmpty());
+  EXPECT_NE(core->redundancy.find(protection_id(1)), nullptr);
+  ASSERT_TRUE(core->redundancy.drop_stored(3, {{"app", 99, true, {5}}, {"app", 1, false, {plan::kFirstBranch}}}));
+  EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr) << "the store has that run's";
 }
 
 TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingNewer) {

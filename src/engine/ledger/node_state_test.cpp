@@ -77,6 +77,20 @@ TEST_F(NodeStateTest, DropsSupersededVersionsOnlyWhileTheStoreFails) {
   EXPECT_FALSE(checkpoint(6)) << "the store works again: wait for it";
 }
 
+TEST_F(NodeStateTest, DropsNothingThatIsNotStoredWhileRoomMayComeFromElsewhere) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1) && checkpoint(2));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  core->flushes.failed(id(1), {PERDURE_UNAVAILABLE, "store", "it is away", "", true}, false);
+  GrantContext context;
+  context.only_stored = true;
+  const ipc::Grant request{id(3), kChunk, 0, {}, {}};
+  EXPECT_NE(core->grants.grant(1, request, context).kind, GrantOutcome::Kind::granted);
+  EXPECT_NE(core->find(id(1)), nullptr);
+  EXPECT_EQ(core->grants.grant(1, request).kind, GrantOutcome::Kind::granted);
+  EXPECT_EQ(core->find(id(1)), nullptr);
+}
+
 TEST_F(NodeStateTest, NeverDropsTheNewestVersionOfANameHoweverLongTheStoreFails) {
   open({1});
   ASSERT_TRUE(checkpoint(1));

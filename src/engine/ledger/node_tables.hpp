@@ -20,6 +20,7 @@
 #include "engine/ledger/versions.hpp"
 #include "engine/ledger/write_times.hpp"
 #include "placement/registry.hpp"
+#include "plan/retention.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::engine {
@@ -35,6 +36,9 @@ struct NodeStateOptions {
   /// `never` for a store that is not resumable.
   DuringCapture during_capture = DuringCapture::never;
   std::function<double()> clock = now_s;  ///< in seconds
+  /// What is removed from the store, by this job: what it would remove at once need not come there. Nothing: all is
+  /// brought there.
+  std::optional<plan::RetentionPolicy> retention = {};
 };
 
 /// As the owner of slots: what is kept for other nodes. No client is called so.

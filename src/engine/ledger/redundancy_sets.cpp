@@ -9,6 +9,14 @@
 namespace perdure::engine {
 namespace {
 
+// Of what another run than that of this launch left, nobody at its end is to be told.
+bool of_another_run(const segment::VersionId& version, const std::vector<ipc::StoredName>& stored) {
+  const auto mine = std::find_if(stored.begin(), stored.end(), [&](const auto& until) {
+    return until.name == version.name && until.used && !until.branches.empty();
+  });
+  return mine != stored.end() && !mine->is_about(version);
+}
+
 SlotKey slot_of(const segment::ChunkEntry& chunk) { return {chunk.place, chunk.offset}; }
 
 }  // namespace
@@ -248,11 +256,11 @@ base::Result<std::vector<segment::VersionId>> RedundancySets::drop_stored(std::u
                                     [&](const auto& until) { return until.name == version.name && until.used; });
     if (!theirs) continue;
     const bool safe = std::any_of(stored.begin(), stored.end(), [&](const auto& until) {
-      return until.name == version.name && version.attempt.created_ns <= until.attempt_ns;
+      return until.is_about(version) && version.attempt.created_ns <= until.attempt_ns;
     });
     if (safe)
       ids.push_back(id);
-    else
+    else if (!of_another_run(version, stored))
       stay.insert(version);
   }
   for (const auto& id : ids) PERDURE_CHECK(drop(id));

@@ -49,6 +49,17 @@ TEST_F(Remains, AVersionThatIsNotCommittedSaysWhetherItsNodesAreInTheLaunchThatA
   EXPECT_EQ(core->held.inventory("", 4).at(1).capture_nodes, CaptureNodes::unknown) << "whose ranks did not say it";
 }
 
+TEST_F(Remains, GoWhenANewerVersionOfTheirBranchIsCommittedAndForNoOther) {
+  open({4});
+  const segment::VersionId of_another{"app", 1, {1, plan::nonce_on(7, 1)}};
+  keep(of_another);
+  ASSERT_TRUE(checkpoint(2));
+  EXPECT_NE(core->find(of_another), nullptr) << "it is not what this launch goes on from";
+  keep(id(3));
+  ASSERT_TRUE(checkpoint(4));
+  EXPECT_EQ(core->find(id(3)), nullptr);
+}
+
 TEST_F(Remains, OfTheLaunchesThatToldTheirNodesTheLastAreKnown) {
   open({2});
   for (std::uint64_t launch = 1; launch <= 17; ++launch) core->held.launch({launch, {launch}});

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "plan/lineage.hpp"
+
 namespace perdure::engine {
 namespace {
 
 // While the store is failing, an older version may go when a newer one of the same name is safe, and whole, here. Those
-// that queue behind the one that fails are as stuck as it is, but not while it is being tried again. What was told to
-// survive the loss of nodes stays until that is true of a newer one: what is only here does not replace it.
+// that queue behind the one that fails are as stuck as it is, but not while it is being tried again. A newer one of
+// another branch replaces nothing. What was told to survive the loss of nodes stays until that is true of a newer one:
+// what is only here does not replace it.
 bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   if (held.life < Life::committed || held.pinned || held.promised) return false;
   const bool flushing = std::any_of(room.versions.begin(), room.versions.end(),
@@ -16,7 +19,7 @@ bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   if (held.flush != FlushPhase::waiting && held.flush != FlushPhase::given_up && !stuck_behind) return false;
   return std::any_of(room.versions.begin(), room.versions.end(), [&](const auto& other) {
     return other.life >= Life::committed && other.unreachable == 0 && other.id.name == held.id.name &&
-           other.id.attempt > held.id.attempt;
+           other.id.attempt > held.id.attempt && plan::same_branch(other.id.attempt, held.id.attempt);
   });
 }
 

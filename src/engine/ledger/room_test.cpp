@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/lineage.hpp"
+
 namespace perdure::engine {
 namespace {
 
@@ -46,6 +48,14 @@ TEST_F(Room, WhatIsReadOrNeededByOthersOrElsewhereOrWantsTheRoomItselfStays) {
   hold(3, Life::stored).chunks = 0;
   hold(4, Life::stored).id = wanted;
   EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
+}
+
+TEST_F(Room, NothingGoesForANewerVersionOfAnotherBranch) {
+  hold(1, Life::committed, FlushPhase::given_up).id.attempt.nonce = plan::nonce_on(1, 1);
+  hold(2, Life::committed).id.attempt.nonce = plan::nonce_on(2, 1);
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
+  hold(3, Life::committed).id.attempt.nonce = plan::nonce_on(1, 1);
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::version);
 }
 
 TEST_F(Room, WhatIsPromisedIsNotGivenUpForWhatIsOnlyHere) {

@@ -99,7 +99,8 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
                    "raise tier.memory.max_bytes or tier.file.max_bytes, or free space on tier.file.path", false};
   if (avoided == node_.usable_tiers) outcome.error.cause = "no tier can be written: " + request.why;
   const bool placed = place(client, request, context, EvictionScope::stored, outcome);
-  if (!placed && !request.at_once) (void)place(client, request, context, EvictionScope::superseded, outcome);
+  if (!placed && !request.at_once && !context.only_stored)
+    (void)place(client, request, context, EvictionScope::superseded, outcome);
   if (!request.at_once) consider_write_through(request.id, outcome);
   if (outcome.kind == GrantOutcome::Kind::granted) return outcome;
   const OpenCapture* open = captures_.find(request.id);

@@ -14,6 +14,7 @@ struct GrantContext {
   std::uint64_t waiting = 1;  ///< for a slot, the one that asks included
   std::uint32_t rank = 0;     ///< that asks
   bool last_chance = false;   ///< it will not be asked again: better a slow tier than none
+  bool only_stored = false;   ///< room may come from elsewhere: nothing goes that is not in the store
 };
 
 /// Answer to a request for a slot.

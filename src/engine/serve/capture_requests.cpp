@@ -1,5 +1,6 @@
 // Requests of ranks that write a checkpoint.
 #include "engine/flush/flusher.hpp"
+#include "engine/peers/node_group.hpp"
 #include "engine/pipeline/pipeline.hpp"
 #include "engine/serve/capture_steps.hpp"
 #include "engine/serve/handlers.hpp"
@@ -69,15 +70,19 @@ void step(ServeContext& context, ClientId client, const ipc::Step& step) {
 base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& commit) {
   base::Status status;
   bool news = false;  // for whoever stores it, or keeps redundancy of it
+  std::vector<segment::VersionId> skipped;
   {
     const auto ledger = context.ledger.lock();
     const catalog::HeldVersion* before = ledger->find(commit.id);
     const bool again = before != nullptr && before->committed;
     const auto known = again ? before->segments : std::vector<catalog::LocalSegment>();
     status = ledger->held.commit(commit);
+    if (status && !again) skipped = context.skipped.skip(*ledger, commit.id.name);
     if (status && !again) context.pipeline.admit(*ledger, commit.id, commit.recovered);
     news = status && (!again || commit.recovered || ledger->find(commit.id)->segments != known);
   }
+  if (context.options.group != nullptr)
+    for (const auto& id : skipped) context.options.group->gone(id);
   if (news) context.pipeline.committed(commit.id, commit.recovered);
   return done(status);
 }

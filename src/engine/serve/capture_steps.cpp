@@ -17,14 +17,33 @@ bool holds_newer(const catalog::State& state, const segment::VersionId& id) {
   return false;
 }
 
+// What dead engines left may be room.
+std::optional<base::Result<ipc::Granted>> refuse_unless_room_comes(ServeContext& context, const Asked& asked,
+                                                                   const base::Error& error) {
+  if (error.code == PERDURE_NO_SPACE && !asked.timed_out && context.room_look.wants(LookWanted::room))
+    return std::nullopt;
+  return base::fail(context.room_look.explained(error));
+}
+
 std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const Asked& asked,
                                                     const ipc::Grant& grant) {
-  const auto ledger = context.ledger.lock();
   const std::uint64_t waiting = std::max<std::uint64_t>(context.waiting.in_turn(), 1);
-  const GrantOutcome outcome =
-      ledger->grants.grant(asked.client, grant, {waiting, context.rank_of(asked.client), asked.timed_out});
-  if (outcome.kind == GrantOutcome::Kind::granted) return ipc::Granted{address_in_message(outcome.address)};
-  if (outcome.kind == GrantOutcome::Kind::refused) return base::fail(outcome.error);
+  GrantOutcome outcome;
+  bool first_is_full = false, room_may_come = false;
+  {
+    const auto ledger = context.ledger.lock();
+    // What dead engines left goes before anything that is not stored.
+    room_may_come = !asked.timed_out && ledger->store_failing() && context.room_look.may_find_room();
+    outcome = ledger->grants.grant(asked.client, grant,
+                                   {waiting, context.rank_of(asked.client), asked.timed_out, room_may_come});
+    first_is_full = outcome.address.tier != 0 && !ledger->tiers()[0]->can_hold(grant.bytes);
+  }
+  if (outcome.kind == GrantOutcome::Kind::granted) {
+    if (first_is_full) (void)context.room_look.wants(LookWanted::more);
+    return ipc::Granted{address_in_message(outcome.address)};
+  }
+  if (outcome.kind == GrantOutcome::Kind::refused) return refuse_unless_room_comes(context, asked, outcome.error);
+  (void)context.room_look.wants(room_may_come ? LookWanted::room : LookWanted::more);
   if (asked.timed_out)
     return base::fail(
         timed_out(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all"));
@@ -84,9 +103,16 @@ std::optional<base::Status> take_written(ServeContext& context, ClientId client,
   return status;
 }
 
+// The catalog is mostly on the file system of the first tier.
 base::Status stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage) {
-  const auto ledger = context.ledger.lock();
-  return ledger->held.stage(client, stage);
+  base::Status status;
+  {
+    const auto ledger = context.ledger.lock();
+    status = ledger->held.stage(client, stage);
+  }
+  if (status || status.error().code != PERDURE_NO_SPACE) return status;
+  (void)context.room_look.wants(LookWanted::more);
+  return base::fail(context.room_look.explained(status.error()));
 }
 
 }  // namespace perdure::engine

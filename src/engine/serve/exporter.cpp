@@ -78,6 +78,7 @@ void export_tiers(NodeState& core, Collection& out) {
   }
   out.add("perdure_evictions_total", core.counters().evicted_stored, {{"state", "stored"}});
   out.add("perdure_evictions_total", core.counters().evicted_unstored, {{"state", "unstored"}});
+  out.add("perdure_evictions_total", core.counters().skipped, {{"state", "skipped"}});
 }
 
 void export_redundancy(const NodeState& core, Collection& out) {

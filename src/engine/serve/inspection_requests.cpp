@@ -119,7 +119,9 @@ base::Result<Done> shut_down(ServeContext& context, ClientId, const ipc::Shutdow
   if (context.options.identity.mode != "daemon")
     return base::fail(PERDURE_UNSUPPORTED, "engine", "it lives in an application");
   if (count_ranks(context) > 0) return base::fail(PERDURE_BUSY, "engine", "a job is connected to it");
-  {
+  // One that would end by itself ends now: a later launch with its settings would find it, and go on with it in place
+  // of what the asking launch will leave. One that somebody began, to stay, does.
+  if (context.options.idle_exit_ns == 0) {
     const auto ledger = context.ledger.lock();
     if (!ledger->holds_unstored() && !ledger->redundancy.needed_by_others())
       return base::fail(PERDURE_EXISTS, "engine", "the store has all that it holds");

@@ -9,6 +9,31 @@
 namespace perdure::engine {
 namespace {
 
+// Nothing of it is held. Where it was skipped, something newer is as good.
+std::optional<base::Result<ipc::StoreOutcome>> newer_stored(ServeContext& context, const NodeState& ledger,
+                                                            const Asked& asked, const ipc::WaitStored& wait) {
+  using State = SkippedVersions::Outcome::State;
+  const auto outcome = context.skipped.outcome(ledger, wait.id);
+  switch (outcome.state) {
+    case State::unknown:
+      return ipc::StoreOutcome{false};
+    case State::stored:
+      if (context.skipped.tell_once(wait.id))
+        context.reports.add(wait.id.text() +
+                            " was skipped, as retention would have removed it from the store: version " +
+                            std::to_string(outcome.newer) + " is there");
+      return ipc::StoreOutcome{false, outcome.newer};
+    case State::coming:
+      if (!asked.timed_out) return std::nullopt;
+      return base::fail(timed_out(wait.id.text(), "it was skipped, and nothing newer reached the store in time"));
+    case State::lost:
+      break;
+  }
+  if (outcome.error) return base::fail(*outcome.error);
+  return base::fail(PERDURE_UNAVAILABLE, wait.id.text(),
+                    "it was skipped for newer versions, and none of them is on its way to the store any more");
+}
+
 std::optional<base::Result<ipc::StoreOutcome>> stored_or_hopeless(ServeContext& context, const Asked& asked,
                                                                   const ipc::WaitStored& wait) {
   const auto ledger = context.ledger.lock();
@@ -17,7 +42,8 @@ std::optional<base::Result<ipc::StoreOutcome>> stored_or_hopeless(ServeContext& 
     return base::fail(PERDURE_NO_SPACE, wait.id.text(),
                       "it was given up before it reached the store, to make room for newer ones",
                       "mend the store, or give the tiers more room");
-  if (held == nullptr || held->all_stored()) return ipc::StoreOutcome{held != nullptr};
+  if (held == nullptr) return newer_stored(context, *ledger, asked, wait);
+  if (held->all_stored()) return ipc::StoreOutcome{true};
   const Version* run = ledger->version(wait.id);
   if (run != nullptr && run->flush == FlushPhase::given_up && run->error) return base::fail(*run->error);
   if (asked.timed_out && run != nullptr && run->error) {
@@ -33,7 +59,12 @@ std::optional<base::Result<ipc::StoreOutcome>> stored_or_hopeless(ServeContext& 
 std::optional<base::Result<ipc::StoreOutcome>> answer_wait_stored(ServeContext& context, const Asked& asked,
                                                                   const ipc::WaitStored& wait) {
   if (asked.first) context.flusher.notify();
-  return stored_or_hopeless(context, asked, wait);
+  auto answer = stored_or_hopeless(context, asked, wait);
+  if (answer)
+    context.skipped.answered(asked.client);
+  else
+    context.skipped.awaited(asked.client, wait.id);
+  return answer;
 }
 
 WaitReason why_wait_stored(NodeState& ledger, const Queued&, const ipc::WaitStored& wait) {

@@ -1,6 +1,7 @@
 #include "engine/serve/overview.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/json.hpp"
 #include "engine/serve/wait_reasons.hpp"
@@ -126,6 +127,38 @@ Json versions_of(const NodeState& core) {
   return list;
 }
 
+/// Of each name the newest version at each level that this node knows of, by when it was begun.
+Json names_of(const NodeState& core) {
+  struct Newest {
+    const segment::VersionId* process = nullptr;
+    const segment::VersionId* node = nullptr;
+    const segment::VersionId* store = nullptr;
+  };
+  std::map<std::string, Newest> names;
+  const auto note = [](const segment::VersionId*& newest, const segment::VersionId& id) {
+    if (newest == nullptr || newest->attempt < id.attempt) newest = &id;
+  };
+  for (const auto& [id, held] : core.versions()) {
+    if (!held.committed || (names.size() == kMostVersions && !names.contains(id.name))) continue;
+    Newest& newest = names[id.name];
+    note(newest.process, id);
+    if (core.redundancy.at_node_level(id)) note(newest.node, id);
+    if (std::string_view(flush_name(held, core.version(id))) == "stored") note(newest.store, id);
+  }
+  Json list = Json::array();
+  for (const auto& [name, newest] : names) {
+    Json shown = {{"name", name}};
+    const auto add = [&](const char* level, const segment::VersionId* id) {
+      if (id != nullptr) shown[level] = {{"version", id->version}, {"begun_ns", id->attempt.created_ns}};
+    };
+    add("process", newest.process);
+    add("node", newest.node);
+    add("store", newest.store);
+    list.push_back(std::move(shown));
+  }
+  return list;
+}
+
 Json decisions_of(NodeState& core) {
   Json list = Json::array();
   for (const NotedDecision& noted : core.grants.decisions().recent()) {
@@ -157,6 +190,7 @@ Json overview(NodeState& core) {
           {"flush", flushes_of(core)},
           {"application", application_of(core)},
           {"captures", captures_of(core)},
+          {"names", names_of(core)},
           {"versions", versions_of(core)},
           {"reasons", reasons},
           {"decisions", decisions_of(core)}};

@@ -8,6 +8,8 @@
 #include "engine/serve/connections.hpp"
 #include "engine/serve/exporter.hpp"
 #include "engine/serve/lifetime.hpp"
+#include "engine/serve/room_look.hpp"
+#include "engine/serve/skipped_versions.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::engine {
@@ -20,6 +22,7 @@ struct ServerOptions {
   std::uint64_t idle_exit_ns = 0;  ///< 0: never
   NodeGroup* group = nullptr;      ///< outlives the server; nullptr: nothing is kept for other nodes
   Identity identity = {};
+  LookForRoom look_for_room = {};  ///< what dead engines left; empty: nobody looks for it
 };
 
 /// A client that said who it is.
@@ -40,9 +43,11 @@ struct ServeContext {
   WaitingRequests& waiting;
   Connections& connections;
   Background& background;
+  RoomLook& room_look;
   std::map<ClientId, Client> clients = {};  ///< those that greeted
   ClientId network_client = 0;              ///< who opened the network
   tier::SlotIo slots = {};                  ///< for what comes in messages
+  SkippedVersions skipped = {};
 
   std::uint32_t rank_of(ClientId id) const {
     const auto client = clients.find(id);

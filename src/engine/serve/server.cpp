@@ -16,9 +16,15 @@ Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pip
                    [this](ClientId client, const ipc::Frame& frame) { take(client, frame); }),
       lifetime_(ledger, flusher, janitor, pipeline, options_.group, options_.idle_exit_ns),
       background_([this] { wake(); }),
-      context_{ledger, flusher, janitor, pipeline, reports, options_, lifetime_, waiting_, connections_, background_} {
+      room_look_(options_.look_for_room, background_),
+      context_{ledger,    flusher,  janitor,      pipeline,    reports,   options_,
+               lifetime_, waiting_, connections_, background_, room_look_} {
   started_ = connections_.started();
   if (!started_) return;
+  {
+    const auto recovered = ledger.lock();
+    context_.skipped.leave_recovered(*recovered);
+  }
   auto begun = os::Thread::start(
       "event loop", [this] { run(); }, [this](const base::Error& why) { return failed(why); });
   if (begun)
@@ -38,6 +44,7 @@ bool Server::failed(const base::Error& why) {
 
 void Server::stop() {
   stopping_ = true;
+  room_look_.stop();
   wake();
   thread_.join();
   lifetime_.end();
@@ -79,6 +86,7 @@ void Server::drop_lost() {
   for (; !gone_.empty(); gone_.pop_back()) {  // one that fails half way is seen to again
     const ClientId id = gone_.back();
     waiting_.client_gone(id);
+    context_.skipped.answered(id);
     const auto client = context_.clients.find(id);
     const bool is_rank = client != context_.clients.end() && client->second.is_rank();
     {

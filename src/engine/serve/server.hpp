@@ -38,6 +38,7 @@ class Server {
   WaitingRequests waiting_;
   Lifetime lifetime_;
   Background background_;
+  RoomLook room_look_;
   ServeContext context_;
   Handlers handlers_;
   std::vector<ClientId> gone_;  // who are not forgotten yet

@@ -1,6 +1,9 @@
 #include "engine/serve/wait_reasons.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "segment/version_ranges.hpp"
 
 namespace perdure::engine {
 
@@ -49,30 +52,14 @@ WaitReason why_not_written(NodeState& core, std::uint32_t tier) {
                                  ", which is emulated, still writes it"};
 }
 
-// Ordered by name, and then by version.
 std::string names_not_stored(const NodeState& core) {
-  struct Range {
-    std::string name;
-    std::uint64_t first = 0, last = 0;
-  };
-  std::vector<Range> ranges;
+  std::vector<segment::VersionId> left;
   for (const auto& [id, version] : core.tracked()) {
-    const bool left =
+    const bool is_left =
         version.life == Life::delayed || version.life == Life::committed || version.flush == FlushPhase::given_up;
-    if (!left) continue;
-    if (ranges.empty() || ranges.back().name != id.name) ranges.push_back({id.name, id.version, id.version});
-    ranges.back().first = std::min(ranges.back().first, id.version);
-    ranges.back().last = std::max(ranges.back().last, id.version);
+    if (is_left) left.push_back(id);
   }
-  constexpr std::size_t kMostNames = 3;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ranges.size(), kMostNames); ++i) {
-    const auto& [name, first, last] = ranges[i];
-    text += (text.empty() ? "" : ", ") + name + (first == last ? " version " : " versions ") + std::to_string(first);
-    if (first != last) text += " to " + std::to_string(last);
-  }
-  if (ranges.size() > kMostNames) text += " and " + std::to_string(ranges.size() - kMostNames) + " other names";
-  return text;
+  return segment::version_ranges(left);
 }
 
 WaitReason why_not_drained(const NodeState& core) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 
 #include "os/crash_point.hpp"
 
@@ -101,38 +102,78 @@ void Janitor::run() {
   }
 }
 
-// What killed processes left: hidden versions, temporary segments of attempts older than the newest complete one.
+// What killed processes left: hidden versions, temporary segments of attempts older than the newest complete one of
+// their run.
 void Janitor::clean_store() {
   auto names = store_.names();
   if (!names) return;  // no store yet, or not reachable now: nothing to clean
-  std::map<std::string, segment::Attempt> newest;
+  std::map<std::string, std::vector<plan::Fork>> forks;
+  const auto of = [&forks](const segment::VersionId& id) {
+    return std::pair(id.name, plan::run_of(forks[id.name], plan::branch_of(id.attempt.nonce)));
+  };
+  std::map<std::pair<std::string, plan::Branch>, segment::Attempt> newest;
   for (const auto& name : *names) {
     auto listings = store_.list(name);
-    if (!listings) continue;
+    const auto known = store::forks(store_, name);
+    if (!listings || !known) continue;
+    forks[name] = *known;
     for (const auto& listing : *listings)
-      if (listing.all_present()) newest[name] = std::max(newest[name], listing.id.attempt);
+      if (listing.all_present()) {
+        segment::Attempt& known = newest[of(listing.id)];
+        known = std::max(known, listing.id.attempt);
+      }
   }
-  auto cleaned = store_.clean([&newest](const segment::VersionId& id, std::uint32_t) {
-    auto it = newest.find(id.name);
+  auto cleaned = store_.clean([&](const segment::VersionId& id, std::uint32_t) {
+    auto it = newest.find(of(id));
     return it != newest.end() && id.attempt < it->second;
   });
   if (!cleaned && cleaned.error().code != PERDURE_NOT_FOUND)
     reports_.add("cleaning the store: " + cleaned.error().text());
 }
 
-base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name) {
+namespace {
+
+// Of the newest that is, or was, complete: as readers see it, who fall back on that line.
+plan::Line current_line(const std::vector<JudgedListing>& judged, const std::vector<segment::VersionId>& aside,
+                        const std::vector<plan::Fork>& forks) {
+  std::optional<segment::Attempt> newest;
+  const auto see = [&](const segment::Attempt& attempt) { newest = newest ? std::max(*newest, attempt) : attempt; };
+  for (const JudgedListing& one : judged)
+    if (one.present) see(one.id.attempt);
+  for (const auto& id : aside) see(id.attempt);
+  return newest ? plan::line_of(forks, plan::branch_of(newest->nonce)) : plan::Line();
+}
+
+}  // namespace
+
+base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name, const std::vector<plan::Fork>& forks,
+                                                        const std::vector<segment::VersionId>& aside) {
   PERDURE_TRY(const auto listings, store_.list(name));
   std::vector<JudgedListing> judged;
-  for (const auto& listing : listings) judged.push_back({listing.id, listing.all_present()});
-  // What everything older will be given up for must be good: verify manifests from the newest attempt down to the first
-  // good one.
+  for (const auto& listing : listings)
+    judged.push_back({listing.id, listing.all_present(), false, listing.all_present()});
+  // What everything older will be given up for must be good: of the current line, and of each branch that may lose
+  // something, verify manifests from the newest attempt down to the first good one.
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < judged.size(); ++i)
     if (judged[i].complete) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return judged[a].id.attempt > judged[b].id.attempt; });
+  const plan::Line line = current_line(judged, aside, forks);
+  std::map<plan::Branch, std::size_t> there;
+  for (std::size_t i : order) ++there[plan::branch_of(judged[i].id.attempt.nonce)];
+  std::set<plan::Branch> good;
+  bool line_good = false;
   for (std::size_t i : order) {
+    const plan::Branch branch = plan::branch_of(judged[i].id.attempt.nonce);
+    const bool on_it = plan::on_line(line, judged[i].id.attempt);
+    const bool may_lose = there[branch] > policy_.keep_last && plan::related(forks, branch, line.front().branch);
+    if (on_it ? line_good : !may_lose || good.contains(branch)) continue;
     const auto read = store::read_version(store_, listings[i]);
-    if (read) break;
+    if (read) {
+      line_good = line_good || on_it;
+      if (!on_it) good.insert(branch);
+      continue;
+    }
     judged[i].complete = false;
     judged[i].damaged = read.error().code == PERDURE_CORRUPT;
   }
@@ -143,8 +184,12 @@ base::Result<RetentionDecision> Janitor::retire_old(const std::string& name) {
   // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
   if (failing_.contains(name))
     PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
-  PERDURE_TRY(const auto judged, judge(name));
-  RetentionDecision decision = decide_retention(policy_, judged);
+  PERDURE_TRY(const auto forks, store::forks(store_, name));
+  PERDURE_TRY(const auto quarantined, store_.set_aside(name));
+  std::vector<segment::VersionId> aside;
+  for (const auto& segment : quarantined) aside.push_back(segment.id);
+  PERDURE_TRY(const auto judged, judge(name, forks, aside));
+  RetentionDecision decision = decide_retention(policy_, judged, forks, aside);
   if (!decision.remove.empty()) PERDURE_CHECK(store_.make_lasting(decision.newest));
   for (const auto& id : decision.remove) {
     os::crash_point(os::CrashPoint::retire_begin);

@@ -37,7 +37,8 @@ class Janitor {
   void enforce_one(const std::string& name);
   base::Result<RetentionDecision> retire_old(const std::string& name);
   void clean_store();
-  base::Result<std::vector<JudgedListing>> judge(const std::string& name);
+  base::Result<std::vector<JudgedListing>> judge(const std::string& name, const std::vector<plan::Fork>& forks,
+                                                 const std::vector<segment::VersionId>& aside);
 
   store::Store& store_;
   Reports& reports_;

@@ -67,6 +67,64 @@ TEST_F(JanitorTest, TendsTheJobsNamesOnceItIs) {
   EXPECT_EQ(reports.take(), std::nullopt);
 }
 
+// Versions 100 to 300 of a finished run; a launch that restored nothing wrote 10, 20 and 30.
+TEST_F(JanitorTest, KeepsTheRunBeforeANewStart) {
+  std::uint64_t begun = 0;
+  for (const plan::Branch branch : {1U, 2U})
+    for (const std::uint64_t step : {1, 2, 3})
+      for (const auto& manifest :
+           sample_version({"app", branch == 1 ? 100 * step : 10 * step, {++begun, plan::nonce_on(branch, begun)}}, 2))
+        ASSERT_TRUE(write_segment(*made, manifest));
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{30, 100, 200, 300}));
+  EXPECT_EQ(reports.take(), std::nullopt);
+}
+
+// Of a branch that was left what is kept is read before anything goes for it.
+TEST_F(JanitorTest, GivesNothingOfALeftBranchUpForAVersionThatIsDamaged) {
+  for (std::uint64_t version = 1; version <= 4; ++version)
+    for (const auto& manifest : sample_version({"app", version, {version, plan::nonce_on(1, version)}}, 2))
+      ASSERT_TRUE(write_segment(*made, manifest));
+  for (const auto& manifest : sample_version({"app", 3, {9, plan::nonce_on(2, 9)}}, 2))
+    ASSERT_TRUE(write_segment(*made, manifest));
+  ASSERT_TRUE(store::set_forks(*made, "app", {{2, 1, 2, 2}}));
+  const std::string newest = directory / "store/app/4";
+  for (const auto& entry : std::filesystem::directory_iterator(newest)) {
+    const auto file = os::File::open(entry.path(), os::Open::read_write).value();
+    ASSERT_TRUE(file.write(file.size().value() - 64, base::as_bytes("damaged!")));
+  }
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{3, 3})) << "of each branch one: version 4 is not good";
+}
+
+// A restore falls back to what the branch went on from. So that is what retention has to keep.
+TEST_F(JanitorTest, KeepsWhatABranchWentOnFromWhoseOnlyVersionWasSetAside) {
+  for (std::uint64_t version = 1; version <= 5; ++version)
+    for (const auto& manifest : sample_version({"app", version, {version, plan::nonce_on(1, version)}}, 2))
+      ASSERT_TRUE(write_segment(*made, manifest));
+  const segment::VersionId newest{"app", 4, {9, plan::nonce_on(2, 9)}};
+  for (const auto& manifest : sample_version(newest, 2)) ASSERT_TRUE(write_segment(*made, manifest));
+  ASSERT_TRUE(store::set_forks(*made, "app", {{2, 1, 3, 3}}));
+  const auto listings = made->list("app").value();
+  for (const auto& listing : listings)
+    for (const auto& segment : listing.segments) {
+      if (listing.id != newest) continue;
+      ASSERT_TRUE(made->quarantine(segment, newest, {PERDURE_CORRUPT, "x", "damaged", "", false}));
+    }
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{3, 5})) << "the newest of the line, and the newest that was left";
+  EXPECT_EQ(reports.take(), std::nullopt);
+}
+
 TEST_F(JanitorTest, LeavesTheNamesOfOtherJobsAlone) {
   for (std::uint64_t version : {1, 2, 3}) write(version);
   for (std::uint64_t version : {1, 2, 3}) write(version, 2, "other");

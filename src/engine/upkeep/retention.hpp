@@ -12,6 +12,7 @@ struct JudgedListing {
   segment::VersionId id;
   bool complete = false;  ///< every segment is there; the newest one was verified to manifest level
   bool damaged = false;   ///< every segment is there, but they do not verify: nothing more is to come
+  bool present = false;   ///< every segment is there: whatever is wrong with it, its line is not over
 };
 
 struct RetentionDecision {
@@ -23,7 +24,10 @@ struct RetentionDecision {
 
 /// A node may bring its part of an attempt after a newer attempt is complete: it was hindered, or the listing saw the
 /// older directory before the part came and the newer one after it. So an incomplete attempt is given up only where the
-/// policy would give up a complete one in its place (plan::retire).
-RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings);
+/// policy would give up a complete one in its place (plan::retire). Other runs' branches are left alone. `aside`: what
+/// was set aside, by which readers know the current line, too; nothing of it is given up.
+RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings,
+                                   const std::vector<plan::Fork>& forks = {},
+                                   const std::vector<segment::VersionId>& aside = {});
 
 }  // namespace perdure::engine

@@ -73,6 +73,46 @@ TEST(RetentionDecision, GivesUpTheBranchThatWasLeftFirst) {
             (Pairs{{9, 9}}));
 }
 
+JudgedListing on_branch(plan::Branch branch, std::uint64_t version, std::uint64_t attempt, bool complete = true) {
+  return {{"app", version, {attempt, plan::nonce_on(branch, 1)}}, complete};
+}
+
+TEST(RetentionDecision, GoesByTheLineOfWhatWasSetAsideAndRemovesNothingOfThat) {
+  std::vector<JudgedListing> all;
+  for (std::uint64_t version = 1; version <= 5; ++version) all.push_back(on_branch(1, version, version));
+  const std::vector<segment::VersionId> aside{on_branch(2, 4, 9).id};
+  const std::vector<plan::Fork> forks{{2, 1, 3, 3}};
+  const auto decision = decide_retention({1, 0}, all, forks, aside);
+  EXPECT_EQ(removed(decision), (Pairs{{1, 1}, {2, 2}, {4, 4}}));
+  EXPECT_FALSE(decision.unfinished || decision.late);
+  all.push_back(on_branch(2, 4, 10));
+  EXPECT_EQ(removed(decide_retention({1, 0}, all, forks, aside)), (Pairs{{1, 1}, {2, 2}, {3, 3}, {4, 4}}))
+      << "a newer attempt is complete, and there is nothing to remove of the one that was set aside";
+}
+
+TEST(RetentionDecision, LeavesAnotherRunAloneAndDoesNotWaitForItsParts) {
+  const std::vector<JudgedListing> all{on_branch(1, 100, 1),        on_branch(1, 200, 2), on_branch(1, 300, 3),
+                                       on_branch(1, 400, 4, false), on_branch(2, 100, 5), on_branch(2, 200, 6),
+                                       on_branch(2, 300, 7)};
+  const auto decision = decide_retention({2, 0}, all);
+  EXPECT_EQ(removed(decision), (Pairs{{100, 5}}));
+  EXPECT_FALSE(decision.unfinished || decision.late);
+}
+
+TEST(RetentionDecision, KeepsTheNewestOfABranchThatWasLeftBesideTheLine) {
+  std::vector<JudgedListing> all;
+  for (std::uint64_t version = 4; version <= 8; ++version) all.push_back(on_branch(1, version, version));
+  for (std::uint64_t version = 6; version <= 8; ++version) all.push_back(on_branch(2, version, 10 + version));
+  EXPECT_EQ(removed(decide_retention({2, 0}, all, {{2, 1, 5, 5}})), (Pairs{{4, 4}, {5, 5}, {6, 6}, {6, 16}}));
+}
+
+TEST(RetentionDecision, WhatCannotBeReadDoesNotBringALeftBranchBack) {
+  auto unread = on_branch(2, 10, 5, false);
+  unread.present = true;
+  const auto decision = decide_retention({1, 0}, {on_branch(1, 100, 1), on_branch(1, 200, 2), unread});
+  EXPECT_TRUE(decision.remove.empty()) << "it is of a run that this one did not go on from";
+}
+
 TEST(RetentionDecision, NeverGivesUpTheNewestAttempt) {
   const auto decision = decide_retention({1, 0}, {listing(9, 1, true), listing(2, 5, true)});
   for (const auto& id : decision.remove) EXPECT_NE(id.version, 2u);

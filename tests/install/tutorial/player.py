@@ -68,6 +68,12 @@ class Player:
         (pathlib.Path(self.shell.directory) / name).write_text(framed(name, lines))
         self._type(compile_line(name), {}, name)
 
+    def run_framed(self, name, line):
+        """On two ranks, in a store of its own, which has the last version when the program has ended."""
+        store = f"store-of-{name}"
+        self._type(f"PERDURE_STORE_PATH={store} mpirun -n 2 --oversubscribe ./{name}.program", {}, line)
+        self._type(f"perdure ls {store}", {"expect": r"^run +1000 +complete"}, line)
+
     def _run(self, block):
         before = dict(self.shell.environment)
         unused = set(block.wishes) - {0}

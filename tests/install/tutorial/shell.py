@@ -24,11 +24,11 @@ class Shell:
 
     def type(self, command, kill=None, after=None):
         """Runs one line; returns (exit status, output). With `kill`, one process of that program is killed with SIGKILL
-        as soon as the output matches `after`."""
+        as soon as the output matches `after`; without, Ctrl-C is pressed then."""
         script = f'{command}\n__status=$?\n{{ pwd; echo "$!"; env -0; }} >{shlex.quote(str(self.state))}\nexit $__status\n'
         master, slave = pty.openpty()
         process = subprocess.Popen(["bash", "-c", script], cwd=self.directory, env=self.environment, start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+                                   stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, preexec_fn=_hear_ctrl_c)
         os.close(slave)
         try:
             output = self._follow(process, master, command, kill, after)
@@ -49,15 +49,15 @@ class Shell:
             ended = process.poll() is not None  # asked first: what was written before the end is read below
             more = _available(terminal)
             raw += more
-            if kill and re.search(after, _plain(raw), re.MULTILINE):
-                kill = _kill_one(kill, process.pid)
+            if after and re.search(after, _plain(raw), re.MULTILINE) and _stop(kill, process, ended):
+                after = None
             if ended and not more:
                 break
             if time.monotonic() > deadline:
                 raise Wrong(f"`{command}` did not end within {PATIENCE_S} s; so far:\n{_plain(raw)}")
-        if kill:
-            raise Wrong(f"`{command}`: no process of {kill} was killed: it ended before, or the output did not match "
-                        f"'{after}':\n{_plain(raw)}")
+        if after:
+            stopped = f"no process of {kill} was killed" if kill else "Ctrl-C was not pressed"
+            raise Wrong(f"`{command}`: {stopped}: it ended before, or the output did not match '{after}':\n{_plain(raw)}")
         return _plain(raw)
 
     def _take_state(self):
@@ -69,6 +69,11 @@ class Shell:
         self.directory = directory
         self.environment = dict(entry.split("=", 1) for entry in variables.split("\0") if "=" in entry)
         return background
+
+
+def _hear_ctrl_c():
+    """What runs in the background ignores it, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _available(terminal):
@@ -87,10 +92,14 @@ def _plain(raw):
     return re.sub("\r|\x1b\\[[0-9;]*[A-Za-z]", "", raw.decode(errors="replace"))
 
 
-def _kill_one(program, ancestor):
-    """Kills one process of the program; returns None when that is done, else the program's name again."""
-    for pid in sorted(descendants(ancestor), reverse=True):
+def _stop(program, shell, ended):
+    """Kills one process of the program, or presses Ctrl-C where none is named; returns whether it was still there."""
+    if program is None:
+        if not ended:
+            os.killpg(shell.pid, signal.SIGINT)
+        return not ended
+    for pid in sorted(descendants(shell.pid), reverse=True):
         if os.path.basename(program_of(pid)) == program:
             os.kill(pid, signal.SIGKILL)
-            return None
-    return program
+            return True
+    return False

@@ -1,4 +1,4 @@
-/* What the first listing of README.md leaves to the reader. Compiled and linked, not run. */
+/* What the first listing of README.md leaves to the reader. Run on two ranks. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What the second listing of README.md leaves to the reader. Compiled and linked, not run.
+// What the second listing of README.md leaves to the reader. Run on two ranks.
 #include <cstdint>
 #include <cstdio>
 #include <iostream>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace perdure::client {
+namespace perdure::os {
 
 /// Of NAME=VALUE pairs, those that perdured, the dynamic linker and libfabric with its providers read
 /// (docs/configuration.md).
@@ -12,4 +12,4 @@ std::vector<std::string> daemon_environment(const std::vector<std::string>& all)
 /// Of this process's environment.
 std::vector<std::string> daemon_environment();
 
-}  // namespace perdure::client
+}  // namespace perdure::os

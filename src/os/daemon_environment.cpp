@@ -1,4 +1,4 @@
-#include "client/daemon_environment.hpp"
+#include "os/daemon_environment.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace perdure::client {
+namespace perdure::os {
 namespace {
 
 constexpr std::array<std::string_view, 14> kNames = {
@@ -40,4 +40,4 @@ std::vector<std::string> daemon_environment() {
   return daemon_environment(all);
 }
 
-}  // namespace perdure::client
+}  // namespace perdure::os

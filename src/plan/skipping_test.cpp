@@ -1,0 +1,48 @@
+#include "plan/skipping.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace perdure::plan {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+ComingVersion coming(std::uint64_t version, std::uint64_t begun_ns, bool may_go = true) {
+  ComingVersion one;
+  one.version = version;
+  one.begun_ns = begun_ns;
+  one.may_go = may_go;
+  return one;
+}
+
+std::vector<ComingVersion> up_to(std::uint64_t last) {
+  std::vector<ComingVersion> all;
+  for (std::uint64_t version = 1; version <= last; ++version) all.push_back(coming(version, version));
+  return all;
+}
+
+TEST(Skip, LeavesTheNewestThatRetentionKeeps) {
+  EXPECT_THAT(skip({2, 0}, up_to(2)), IsEmpty());
+  EXPECT_THAT(skip({2, 0}, up_to(5)), ElementsAre(0, 1, 2));
+  EXPECT_THAT(skip({4, 0}, up_to(5)), ElementsAre(0));
+  EXPECT_THAT(skip({0, 0}, up_to(3)), ElementsAre(0, 1)) << "0 counts as 1";
+  EXPECT_THAT(skip({2, 0}, {}), IsEmpty());
+}
+
+TEST(Skip, LeavesLandmarksAndWhatMayNotGo) {
+  EXPECT_THAT(skip({1, 3}, up_to(7)), ElementsAre(0, 1, 3, 4));
+  auto some = up_to(5);
+  some[0].may_go = some[2].may_go = false;
+  EXPECT_THAT(skip({1, 0}, some), ElementsAre(1, 3));
+}
+
+// What was gone back from is older than what was begun later, whatever their numbers.
+TEST(Skip, GoesByTheTimeOfTheAttempt) {
+  EXPECT_THAT(skip({1, 0}, {coming(9, 1), coming(3, 2)}), ElementsAre(0));
+  EXPECT_THAT(skip({2, 0}, {coming(3, 1), coming(3, 2)}), ElementsAre(0)) << "an earlier attempt at the same version";
+}
+
+}  // namespace
+}  // namespace perdure::plan

@@ -1,0 +1,31 @@
+#include "segment/version_ranges.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace perdure::segment {
+
+// Ordered by name, and then by version.
+std::string version_ranges(const std::vector<VersionId>& ids) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const auto& id : ids) {
+    const auto [at, is_new] = ranges.try_emplace(id.name, id.version, id.version);
+    auto& [first, last] = at->second;
+    first = std::min(first, id.version);
+    last = std::max(last, id.version);
+  }
+  constexpr std::size_t kMostNames = 3;
+  std::string text;
+  std::size_t told = 0;
+  for (const auto& [name, range] : ranges) {
+    if (told++ == kMostNames) break;
+    const auto [first, last] = range;
+    text += (text.empty() ? "" : ", ") + name + (first == last ? " version " : " versions ") + std::to_string(first);
+    if (first != last) text += " to " + std::to_string(last);
+  }
+  if (ranges.size() > kMostNames) text += " and " + std::to_string(ranges.size() - kMostNames) + " other names";
+  return text;
+}
+
+}  // namespace perdure::segment

@@ -1,0 +1,114 @@
+// `perdure run`, and the tools, when a program ends and leaves something on its node.
+#include <gmock/gmock.h>
+
+#include "base/json.hpp"
+#include "left_testing.hpp"
+#include "support/eventually.hpp"
+
+namespace perdure::test_support {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunOfAProgram : public testing::Test {
+ protected:
+  /// `perdure VERB` with the program's places.
+  std::string perdure(const std::string& verb, const std::string& more = {}) const {
+    return "PERDURE_ENGINE_DAEMON_PATH=" PERDURED_PATH " " PERDURE_PROGRAM " " + verb +
+           " --set store.path=" + (left_ / "store") + " --set node.path=" + (left_ / "node") +
+           " --set tier.file.path=" + (left_ / "file") + " " + more;
+  }
+  std::string run(const std::string& more = {}) const {
+    return perdure("run", "--restarts 0 " + more + " -- " PERDURE_LEAVER);
+  }
+  void is_ready() {
+    EXPECT_TRUE(eventually("the program waits", [&] { return left_.said().find("ready") != std::string::npos; }))
+        << left_.said();
+  }
+  std::string answer(const std::string& command) const {
+    const std::string file = left_ / "answer";
+    EXPECT_EQ(std::system((command + " >" + file + " 2>&1").c_str()), 0) << command;
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
+  Left left_;
+};
+
+TEST_F(RunOfAProgram, FlushesWhatAProgramLeftThatEndedAtOnce) {
+  EXPECT_EQ(left_.run(run(), "quick"), 0) << left_.said();
+  EXPECT_THAT(left_.said(), AllOf(HasSubstr("newest complete: run@3"), Not(HasSubstr("not stored"))));
+  EXPECT_TRUE(left_.nothing_on_the_node());
+  EXPECT_EQ(left_.stored(), kAll) << left_.said();
+}
+
+// The program has no handler, and dies of the signal, with its engine.
+TEST_F(RunOfAProgram, ThatIsToEndFlushesWhatItLeft) {
+  left_.start(run(), "waits");
+  is_ready();
+  left_.signal(SIGTERM);
+  EXPECT_EQ(left_.end(), 128 + SIGTERM) << left_.said();
+  EXPECT_EQ(left_.stored(), kAll) << left_.said();
+}
+
+TEST_F(RunOfAProgram, ThatIsToEndWaitsForItsLastCheckpoint) {
+  left_.start(run(), "due");
+  is_ready();
+  left_.signal(SIGUSR1);
+  EXPECT_TRUE(
+      eventually("it has checkpointed and goes on", [&] { return left_.said().find("goes on") != std::string::npos; }));
+  left_.signal(SIGTERM);
+  EXPECT_EQ(left_.end(), 0) << left_.said();
+  EXPECT_THAT(left_.said(), HasSubstr("ends\n"));
+  const auto stored = left_.stored();
+  EXPECT_TRUE(stored.contains(4) && stored.contains(5)) << left_.said();
+}
+
+TEST_F(RunOfAProgram, ThatDoesNotEndWithinItsGraceIsKilledAndFlushed) {
+  left_.start(run("--set run.grace=0.2"), "stubborn");
+  is_ready();
+  left_.signal(SIGTERM);
+  EXPECT_EQ(left_.end(), 128 + SIGKILL) << left_.said();
+  EXPECT_THAT(left_.said(), HasSubstr("it had not ended within run.grace"));
+  EXPECT_EQ(left_.stored(), kAll) << left_.said();
+}
+
+TEST_F(RunOfAProgram, EndsWith75WhereTheStoreLacksWhatWasAcknowledged) {
+  const std::string full = "PERDURE_TEST_FAULTS=pwrite:/store/run/:ENOSPC ";
+  const std::string json = left_ / "json";
+  EXPECT_EQ(left_.run(full + run("--set engine.drain_timeout=1 --json " + json), "quick"), 75) << left_.said();
+  EXPECT_THAT(left_.said(), AllOf(HasSubstr("not stored: 3 checkpoints (run versions 1 to 3, "),
+                                  HasSubstr("No space left on device"), HasSubstr("started again on this machine")));
+  base::Json summary = base::Json::parse(std::ifstream(json), nullptr, false);
+  EXPECT_EQ(summary["status"], 75);
+  EXPECT_EQ(summary["not_stored"][0]["versions"], 3);
+  const std::string listed = answer(perdure("ls"));
+  EXPECT_THAT(listed, AllOf(HasSubstr("on this node, not stored"), HasSubstr("started here again"))) << listed;
+  const auto found = base::Json::parse(answer(perdure("ls", "--json")), nullptr, false);
+  EXPECT_EQ(found["on_node"].size(), 3U) << found.dump();
+  EXPECT_EQ(found["on_node"][0]["version"], 1);
+  EXPECT_FALSE(left_.nothing_on_the_node());
+}
+
+// The store is whole again, and so the next launch brings there what is on the node, and says so.
+TEST_F(RunOfAProgram, SaysAtTheNextOpenWhatIsOnlyOnTheNode) {
+  const std::string full = "PERDURE_TEST_FAULTS=pwrite:/store/run/:ENOSPC ";
+  EXPECT_EQ(left_.run(full + run("--set engine.drain_timeout=0.1"), "quick"), 75) << left_.said();
+  EXPECT_EQ(left_.run(run(), "opens"), 0) << left_.said();
+  EXPECT_THAT(left_.said(), HasSubstr("has 3 checkpoints that the store has not yet (run versions 1 to 3)"));
+  EXPECT_EQ(left_.stored(), kAll);
+}
+
+TEST_F(RunOfAProgram, HaltsWhereThatIsAskedFor) {
+  left_.start(run(), "halt");
+  is_ready();
+  EXPECT_THAT(answer(perdure("halt", "run --now")), HasSubstr("are asked to checkpoint and end"));
+  EXPECT_EQ(left_.end(), 0) << left_.said();
+  EXPECT_THAT(left_.said(), HasSubstr("halts\n"));
+  EXPECT_TRUE(left_.stored().contains(4)) << left_.said();
+}
+
+}  // namespace
+}  // namespace perdure::test_support
