@@ -87,7 +87,10 @@ class PerdureStore final : public CheckpointStore {
     return place;
   }
 
+  // Boxes whose data sets were swapped since the last call lie where other boxes were: all of their memory is free
+  // before the first of them takes any.
   bool restore(std::span<const SavedBox> boxes) override {
+    unprotect_boxes();
     std::vector<int> ids;
     for (const SavedBox& box : boxes) {
       must(protect(box), "data set '" + box.set->data.name + "'");
@@ -145,6 +148,9 @@ class PerdureStore final : public CheckpointStore {
   }
   void unprotect_all() {
     (void)perdure_unprotect(native(), kPlace);
+    unprotect_boxes();
+  }
+  void unprotect_boxes() {
     for (std::size_t id = 1; id <= protected_; ++id) (void)perdure_unprotect(native(), static_cast<int>(id));
     protected_ = 0;
   }

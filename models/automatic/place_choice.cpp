@@ -10,6 +10,8 @@ using track::BoxSet;
 using track::Candidate;
 using track::LoopId;
 
+constexpr std::size_t kFew = 64;  // loops from which a place is chosen, where somebody waits
+
 std::vector<BoxSet> written_of(const track::Tracker& tracker) {
   std::vector<BoxSet> written;
   for (track::SetId set = 0; set < tracker.sets().size(); ++set) written.push_back(tracker.written(set));
@@ -21,19 +23,22 @@ std::vector<BoxSet> written_of(const track::Tracker& tracker) {
 PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before, std::vector<std::string> only)
     : learns_(learns), before_(std::move(before)), only_(std::move(only)), learnt_(learns) {}
 
-// Whoever waits for a checkpoint takes what few loops say, until all are there.
+// A place that is chosen early rests on few loops. It need not be the best one: a checkpoint there is whole all the
+// same, because it puts aside what loops behind it read.
 void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_view name,
                        std::span<const track::Access> accesses, bool between, bool waiting) {
-  waits_ = waiting ? waits_ + 1 : 0;
-  if (chosen_ && learnt_.full() && waits_ > learnt_.size()) learn_anew();  // the program does something else now
+  const std::uint64_t steps = wait_.steps();
+  wait_.loop(id, waiting);
+  if (chosen_ && learnt_.full() && wait_.loops() > 2 * gap_) learn_anew();  // the program does something else now
   here_ = calls_.place(id);
   if (learnt_.full()) return;
   names_.emplace(id, name);
   learnt_.record(id, accesses);
   between_.push_back(between);
-  constexpr std::size_t kFew = 64;
   const std::size_t size = learnt_.size();
-  if (!learnt_.full() && !(waiting && size >= kFew && (size & (size - 1)) == 0)) return;
+  const bool a_step_more = wait_.steps() > steps && wait_.steps() < Wait::kMostSteps;
+  if (a_step_more && !believed_) step_ = wait_.loops() - 1;
+  if (!learnt_.full() && !a_step_more && !(waiting && size >= kFew && (size & (size - 1)) == 0)) return;
   choose(tracker);
   here_ = learnt_.place(size - 1);
   if (!learnt_.full()) return;
@@ -54,7 +59,11 @@ void PlaceChoice::learn_anew() {
   needed_of_.reset();
   names_.clear();
   none_ = believed_ = false;
-  waits_ = 0;
+}
+
+// Where loops do not come again, as many loops count as a first choice takes.
+bool PlaceChoice::waited_long() const {
+  return !learnt_.full() && (wait_.steps() >= Wait::kMostSteps || wait_.loops() > kFew);
 }
 
 // Places between a loop and its answer.
@@ -103,11 +112,13 @@ void PlaceChoice::choose(const track::Tracker& tracker) {
   learnt_.tell_apart(calls_);
   chosen_.reset();
   if (best) chosen_ = best->place;
+  gap_ = best ? std::max<std::uint64_t>(best->gap, 1) : 0;
   needed_of_.reset();
 }
 
 bool PlaceChoice::is_place(std::string_view name, bool between) const {
   if (!between) return false;
+  if (waited_long()) return before_.empty() || name == before_;
   if (chosen_) return *chosen_ == here_;
   if (!before_.empty()) return name == before_;
   return none_;

@@ -15,6 +15,28 @@
 
 namespace perdure::automatic {
 
+/// How long somebody has waited for a place, in loops and in time steps. A step is over when the loop at which the wait
+/// began comes again: so much is known before anything is learnt.
+class Wait {
+ public:
+  /// Steps after which any place is taken.
+  static constexpr std::uint64_t kMostSteps = 2;
+  void loop(track::LoopId id, bool waiting) {
+    if (!waiting) {
+      *this = {};
+      return;
+    }
+    if (++loops_ == 1) began_at_ = id;
+    if (loops_ > 1 && id == began_at_) ++steps_;
+  }
+  std::uint64_t loops() const { return loops_; }
+  std::uint64_t steps() const { return steps_; }
+
+ private:
+  std::uint64_t loops_ = 0, steps_ = 0;
+  track::LoopId began_at_ = 0;
+};
+
 class PlaceChoice {
  public:
   /// From so many loops, or up to kLonger times as many where these have no time step twice; and only before loops of
@@ -27,7 +49,8 @@ class PlaceChoice {
   /// could be saved.
   void loop(const track::Tracker& tracker, track::LoopId id, std::string_view name,
             std::span<const track::Access> accesses, bool between, bool waiting);
-  /// Whether it is the place. Where no loop comes again often enough it is any that may be.
+  /// Whether it is the place. It is any place that may be one where no loop comes again often enough, and where
+  /// somebody has waited for two time steps.
   bool is_place(std::string_view name, bool between) const;
   /// All that the place will need of what was written, where that is known well enough to be relied on.
   const std::vector<track::BoxSet>* foreseen(const track::Tracker& tracker, const std::vector<track::BoxSet>& written);
@@ -46,6 +69,7 @@ class PlaceChoice {
 
  private:
   void choose(const track::Tracker& tracker);
+  bool waited_long() const;
   std::vector<track::Candidate> possible(const track::Places::Costs& costs) const;
   std::set<track::LoopId> never() const;
   std::vector<track::DataSet> judged(const track::Tracker& tracker) const;
@@ -66,7 +90,8 @@ class PlaceChoice {
   std::uint64_t step_ = kShortStep;
   std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
   std::optional<std::vector<track::BoxSet>> needed_of_;
-  std::uint64_t waits_ = 0;  // loops
+  std::uint64_t gap_ = 0;  // loops from the chosen place to its next call, at most, as learnt
+  Wait wait_;
 };
 
 }  // namespace perdure::automatic

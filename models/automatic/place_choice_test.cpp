@@ -29,6 +29,7 @@ class Steps {
     choice.loop(tracker, id, name, accesses, between, waiting);
     if (choice.is_place(name, between)) {
       ++places;
+      waiting = false;
       last = name;
       foreseen = choice.foreseen(tracker, written) != nullptr;
     }
@@ -101,12 +102,51 @@ TEST(PlaceChoices, ThatDoNotComeAgainAreLeftForOthers) {
     run.call("use", {Access::reads(0, row(0, 100))});
   }
   EXPECT_EQ(run.last, "begin");
-  run.waiting = true;
+  run.places = 0;
   for (int step = 0; step < 300; ++step) {
+    run.waiting = true;
     run.call("other", {Access::writes(0, row(0, 100))});
     run.call("its use", {Access::reads(0, row(0, 100))});
+    if (step == 4) {
+      EXPECT_GT(run.places, 0) << "whoever waits does not wait until all is learnt anew";
+    }
   }
   EXPECT_EQ(run.last, "other");
+}
+
+// A loop of each name that a step has, from the first call on, waits two steps at most.
+TEST(PlaceChoices, ServeWhoeverWaitsWithinTwoStepsLearntOrNot) {
+  for (int length : {1, 2, 5, 20})
+    for (int asked = 0; asked < 150; ++asked) {
+      Steps run(1, 64);
+      const auto step = [&](int loop) {
+        run.call("loop" + std::to_string(loop % length), {Access::reads_writes(0, row(0, 100), row(0, 100))});
+      };
+      for (int loop = 0; loop < asked; ++loop) step(loop);
+      run.places = 0;
+      run.waiting = true;
+      int waited = 0;
+      for (int loop = asked; run.places == 0 && waited <= 2 * length; ++loop, ++waited) step(loop);
+      ASSERT_GT(run.places, 0) << length << " loops in a step, asked at loop " << asked;
+    }
+}
+
+TEST(PlaceChoices, ServeWhoeverWaitsWhereNoLoopComesAgain) {
+  Steps run(1, 2048);
+  run.waiting = true;
+  for (int loop = 0; run.places == 0 && loop < 100; ++loop)
+    run.call("loop" + std::to_string(loop), {Access::reads_writes(0, row(0, 100), row(0, 100))});
+  EXPECT_EQ(run.places, 1);
+}
+
+TEST(PlaceChoices, ThatComeSoonAreStillBeforeTheLoopsThatWereNamed) {
+  Steps run(1, 2048, "second");
+  run.waiting = true;
+  for (int step = 0; step < 3 && run.places == 0; ++step) {
+    run.call("first", {Access::reads_writes(0, row(0, 100), row(0, 100))});
+    run.call("second", {Access::reads_writes(0, row(0, 100), row(0, 100))});
+  }
+  EXPECT_EQ(run.last, "second");
 }
 
 TEST(PlaceChoices, NeverLieBetweenALoopAndItsAnswer) {

@@ -348,6 +348,44 @@ TEST_F(AnnotatedRegions, OfAnotherProgramAreRefused) {
   EXPECT_TRUE(shorter.all(0)) << shorter.text();
 }
 
+// A run of few long regions, such as one per time step of a minute, has made its checkpoint soon after it was asked.
+TEST_F(AnnotatedRegions, MakeACheckpointWithinTwoStepsOfATrigger) {
+  for (const int asked : {0, 3, 70, 600}) {
+    const auto outcome = live(1, [&](const Rank&, perdure_t* handle) {
+      double now[8] = {}, table[8] = {};
+      const std::uint64_t extent = 8, begin = 0;
+      perdure_array array{"now", "f8", 1, &extent, nullptr, 0, nullptr, nullptr};
+      perdure_box box{now, &begin, &extent, nullptr};
+      perdure_track_t* track = nullptr;
+      int changes = -1, rests = -1, run = 0;
+      bool good = perdure_track_open(handle, nullptr, &track, nullptr, 0) == PERDURE_OK &&
+                  perdure_track_array(track, &array, &box, 1, &changes) == PERDURE_OK;
+      array.name = "table";
+      box.address = table;
+      good = good && perdure_track_array(track, &array, &box, 1, &rests) == PERDURE_OK &&
+             perdure_track_start(track) == PERDURE_OK;
+      const perdure_access first[] = {perdure_writes(changes), perdure_writes(rests)};
+      good = good && perdure_track_begin(track, "first", "test", first, 2, &run) == PERDURE_OK &&
+             perdure_track_end(track) == PERDURE_OK;
+      perdure_track_info info{};
+      const perdure_access uses[] = {perdure_reads_writes(changes)};
+      // The place is at most two steps away, and one step behind it says what has to be saved.
+      for (int step = 0; good && step < asked + 5; ++step) {
+        if (step >= asked) good = perdure_track_trigger(track) == PERDURE_OK;  // a signal goes on asking, too
+        good = good && perdure_track_begin(track, "step", "test", uses, 1, &run) == PERDURE_OK;
+        now[step % 8] += step;
+        good = good && perdure_track_end(track) == PERDURE_OK;
+      }
+      good = good && perdure_track_get_info(track, &info) == PERDURE_OK;
+      (void)perdure_track_close(&track, nullptr, 0);
+      if (!good) return 1;
+      return info.checkpoints > 0 ? 0 : 2;
+    });
+    EXPECT_TRUE(outcome.all(0)) << "asked at step " << asked << ": " << outcome.text();
+    for (const char* folder : {"store", "node", "file"}) std::filesystem::remove_all(directory_ / folder);
+  }
+}
+
 /// One array of 4 x 6, and another one like it.
 class Refusals : public AnnotatedRegions {
  protected:
