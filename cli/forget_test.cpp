@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <thread>
 
 #include "cli/verb_testing.hpp"
 #include "os/system.hpp"
@@ -82,8 +83,27 @@ TEST(Forget, OfANameWhoseOwnerNobodyCanReadIsDone) {
   store.add("nbody", 1);
   std::ofstream(store.path() + "/nbody/.owner") << "nonsense";
   ASSERT_FALSE(store.store().owner("nbody"));
-  EXPECT_EQ(run_verb({"forget", "nbody", "--yes", "--store", store.path()}).status, kGood);
+  const Ran ran = run_verb({"forget", "nbody", "--yes", "--store", store.path(), "--set", "checkpoint.lease=0.2"});
+  EXPECT_EQ(ran.status, kGood) << ran.err;
   EXPECT_THAT(store.store().list("nbody").value(), IsEmpty());
+}
+
+// A writer that lives has written its record again by the end of the lease.
+TEST(Forget, OfANameWhoseDamagedRecordIsWrittenAgainIsRefused) {
+  SampleStore store;
+  store.add("nbody", 1);
+  const std::string record = store.path() + "/nbody/.owner";
+  const store::Owner owner = this_process();
+  std::ofstream(record) << "nonsense";
+  std::thread writer([&] {
+    os::sleep_ns(100'000'000);
+    EXPECT_TRUE(store.store().set_owner("nbody", std::nullopt, owner));
+  });
+  const Ran ran = run_verb({"forget", "nbody", "--yes", "--store", store.path(), "--set", "checkpoint.lease=3600"});
+  writer.join();
+  EXPECT_EQ(ran.status, kCannot);
+  EXPECT_THAT(ran.err, HasSubstr("a program that lives writes it"));
+  EXPECT_EQ(store.store().list("nbody")->size(), 1U);
 }
 
 TEST(Forget, OfWhatIsNotThereFailsAndNamesTheNearest) {

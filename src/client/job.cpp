@@ -178,9 +178,10 @@ base::Status Job::announce() {
 base::Status Job::hold(const std::string& name, NameClaims::Access access) {
   if (rank() != 0) return {};
   return base::caught("checkpoint " + name, [&]() -> base::Status {
-    if (const std::string news = names_->news_of_store(); !news.empty() && engine_.connected())
-      (void)engine_.channel().call(ipc::Note{news});
-    return names_->hold(name, access);
+    auto held = names_->hold(name, access);
+    if (!engine_.connected()) return held;
+    for (const std::string& news : names_->news()) (void)engine_.channel().call(ipc::Note{news});
+    return held;
   });
 }
 

@@ -52,11 +52,20 @@ base::Error of_another_case(const std::string& name, const store::Owner& owner, 
           false};
 }
 
+std::string whole_seconds(std::uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f s", static_cast<double>(ns) * 1e-9);
+  return text;
+}
+
 std::string told_wait(const std::string& name, const store::Owner& owner) {
-  char limit[32];
-  std::snprintf(limit, sizeof limit, "%.0f", static_cast<double>(owner.lease_ns) * 1e-9);
-  return "checkpoint " + name + " was not closed by " + owner.text() + "; waiting for up to " + limit +
-         " s whether that still lives";
+  return "checkpoint " + name + " was not closed by " + owner.text() + "; waiting for up to " +
+         whole_seconds(owner.lease_ns) + " whether that still lives";
+}
+
+std::string told_wait_for_news(const std::string& name, std::uint64_t lease_ns) {
+  return "checkpoint " + name + ": the record of who writes it is damaged; waiting for up to " +
+         whole_seconds(lease_ns) + " whether a program that lives writes it again";
 }
 
 }  // namespace
@@ -101,10 +110,21 @@ base::Status NameClaims::hold(const std::string& name, Access access) {
       if (*outcome) look_at_place(name, access == Access::write ? store::Missing::make : store::Missing::leave);
       return *outcome;
     }
-    if (told || !watch.watched() || os::monotonic_ns() - begun_ns < kTold_after_ns) continue;
-    messages_.say(told_wait(name, *watch.watched()));
+    if (told || os::monotonic_ns() - begun_ns < kTold_after_ns) continue;
+    if (watch.damaged())
+      messages_.say(told_wait_for_news(name, self_.lease_ns));
+    else if (watch.watched())
+      messages_.say(told_wait(name, *watch.watched()));
+    else
+      continue;
     told = true;
   }
+}
+
+std::vector<std::string> NameClaims::news() {
+  auto all = std::exchange(news_, {});
+  if (auto whose = news_of_store(); !whose.empty()) all.push_back(std::move(whose));
+  return all;
 }
 
 // What somebody else wrote is no mistake, but may be one of the path.
@@ -152,8 +172,9 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
   // Where the name's place may not be looked into, because it is a link or somebody else's, nothing can be brought
   // there.
   const auto lasts = [](const base::Error& error) {
-    return error.code == PERDURE_CORRUPT || error.code == PERDURE_UNSUPPORTED || error.code == PERDURE_PERMISSION;
+    return error.code == PERDURE_UNSUPPORTED || error.code == PERDURE_PERMISSION;
   };
+  if (!read && read.error().code == PERDURE_CORRUPT) return try_to_replace_damaged(name, read.error(), watch);
   if (!read && lasts(read.error())) return base::fail(read.error());
   if (!read) return base::Status();
   const std::optional<store::Owner>& there = *read;
@@ -181,12 +202,35 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
   return taken.error().code == PERDURE_EXISTS ? std::nullopt : std::optional(base::Status());
 }
 
+// Whoever owns the name and lives writes the record again (renew()), and is judged then. After a lease nobody does.
+std::optional<base::Status> NameClaims::try_to_replace_damaged(const std::string& name, const base::Error& damage,
+                                                               store::OwnerWatch& watch) {
+  plan::LeaseFacts facts;
+  facts.owned = true;
+  facts.watched_ns = watch.look_damaged().watched_ns;
+  facts.lease_ns = self_.lease_ns;
+  if (plan::judge_lease(facts) == plan::LeaseVerdict::wait) return std::nullopt;
+  const auto taken = store_.set_owner(name, std::nullopt, successor_of_damaged());
+  if (!taken && taken.error().code == PERDURE_EXISTS) return std::nullopt;
+  if (!taken) return base::fail(damage);
+  news_.push_back("checkpoint " + name + ": " + damage.object + " was damaged (" + damage.cause +
+                  "), and nobody wrote it again within " + whole_seconds(self_.lease_ns) +
+                  ": this launch has taken the name");
+  return keep(name);
+}
+
 // Each record differs from all before it, so that who watches sees that it changed.
 store::Owner NameClaims::successor(const std::optional<store::Owner>& there) const {
   store::Owner next = self_;
   if (there) next.beat = there->beat;
   ++next.beat;
   if (there && next.study.empty()) next.study = there->study;
+  return next;
+}
+
+store::Owner NameClaims::successor_of_damaged() const {
+  store::Owner next = self_;
+  next.beat = os::wall_clock_ns();  // greater than any number of renewals
   return next;
 }
 
@@ -222,7 +266,8 @@ void NameClaims::run() {
   }
 }
 
-// What cannot be read or written now is tried again soon enough. A name that was forgotten is taken again.
+// What cannot be read or written now is tried again soon enough. A name that was forgotten is taken again, and a record
+// that was damaged is written again.
 void NameClaims::renew() {
   std::vector<std::string> names;
   {
@@ -232,6 +277,8 @@ void NameClaims::renew() {
   }
   for (const std::string& name : names) {
     const auto there = store_.owner(name);
+    if (!there && there.error().code == PERDURE_CORRUPT)
+      (void)store_.set_owner(name, std::nullopt, successor_of_damaged());
     if (!there) continue;
     if (*there && !is_this_process(**there)) {  // a restart of this very launch, too: it took us for dead
       const std::lock_guard lock(mutex_);
@@ -259,11 +306,12 @@ void NameClaims::release() {
   thread_.join();
   for (const auto& [name, lost_to] : std::exchange(held_, {})) {
     const auto there = store_.owner(name);
-    if (lost_to || !there || !*there || !is_this_process(**there)) continue;
-    store::Owner ended = **there;
+    const bool damaged = !there && there.error().code == PERDURE_CORRUPT;
+    if (lost_to || (!damaged && (!there || !*there || !is_this_process(**there)))) continue;
+    store::Owner ended = damaged ? successor_of_damaged() : **there;
     ended.ended = true;
     ++ended.beat;
-    (void)store_.set_owner(name, *there, ended);
+    (void)store_.set_owner(name, damaged ? std::nullopt : *there, ended);
   }
 }
 

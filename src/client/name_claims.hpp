@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/messages.hpp"
 #include "os/cpu_set.hpp"
@@ -42,17 +43,22 @@ class NameClaims {
   std::uint64_t incarnation(const std::string& name);
   /// The store has a place for this name, and it was seen in this launch.
   bool saw_place(const std::string& name) { return incarnation(name) > store::kNoIncarnation; }
-  /// For a report, once: that the store belongs to somebody else. Empty: nothing to tell. As hold(), of one thread.
-  std::string news_of_store();
+  /// For reports, each once: that the store belongs to somebody else, and which names were taken although the record of
+  /// their owner was damaged. As hold(), of one thread.
+  std::vector<std::string> news();
   /// Free for the next launch of this job from now on. Where that cannot be written, its lease ends.
   void release();
 
  private:
   /// Takes the name if that is decided; nothing: look again.
   std::optional<base::Status> try_to_take(const std::string& name, Access access, store::OwnerWatch& watch);
+  std::optional<base::Status> try_to_replace_damaged(const std::string& name, const base::Error& damage,
+                                                     store::OwnerWatch& watch);
   base::Status keep(const std::string& name);
+  std::string news_of_store();
   void look_at_place(const std::string& name, store::Missing missing);
   store::Owner successor(const std::optional<store::Owner>& there) const;
+  store::Owner successor_of_damaged() const;
   void renew();
   void run();
   bool ours(const store::Owner& owner) const;
@@ -68,6 +74,7 @@ class NameClaims {
   std::map<std::string, std::uint64_t> incarnations_;
   bool stopping_ = false;
   bool told_whose_ = false;
+  std::vector<std::string> news_;
   os::Thread thread_;
 };
 

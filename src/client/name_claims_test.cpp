@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 
 #include "os/system.hpp"
 #include "support/eventually.hpp"
@@ -43,6 +44,17 @@ class NameClaim : public testing::Test {
     return owner;
   }
   void leave(const store::Owner& owner) { ASSERT_TRUE(store_->set_owner("app", store_->owner("app").value(), owner)); }
+  // Flips a bit of what the record says of the job.
+  void damage() {
+    const std::string path = directory_ / "store/app/.owner";
+    std::string content;
+    {
+      std::ifstream file(path);
+      content.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    content[content.find("default")] ^= 2;
+    ASSERT_TRUE(os::write_file_atomically(path, base::as_bytes(content)));
+  }
   store::Owner there() { return store_->owner("app").value().value(); }
 
   test_support::TemporaryDirectory directory_;
@@ -208,13 +220,42 @@ TEST_F(NameClaim, OnAStoreThatIsNotThereIsTakenLaterByAReaderAndMakesItForAWrite
   EXPECT_EQ(store->owner("app").value().value().launch, "mine");
 }
 
-TEST_F(NameClaim, WhoseRecordIsDamagedIsAnErrorThatNamesIt) {
-  leave(launch("mine"));
-  ASSERT_TRUE(os::write_file_atomically(directory_ / "store/app/.owner", base::as_bytes(std::string("{"))));
+TEST_F(NameClaim, WhoseRecordIsDamagedIsTakenAfterALeaseWithAReport) {
+  for (const Access access : {Access::read, Access::write}) {
+    leave(elsewhere("earlier"));
+    damage();
+    NameClaims mine(*store_, launch("mine"));
+    const std::uint64_t begun = os::monotonic_ns();
+    ASSERT_TRUE(mine.hold("app", access));
+    EXPECT_GE(os::monotonic_ns() - begun, kLease_ns) << "whoever lives had the time to write it again";
+    EXPECT_EQ(there().launch, "mine");
+    EXPECT_THAT(mine.news(), testing::ElementsAre(HasSubstr("/app/.owner was damaged")));
+    EXPECT_THAT(mine.news(), testing::IsEmpty()) << "once";
+  }
+}
+
+TEST_F(NameClaim, WhoseRecordIsDamagedIsWrittenAgainByItsOwnerWhoLives) {
+  NameClaims theirs(*store_, elsewhere("theirs"));
+  ASSERT_TRUE(theirs.hold("app", Access::write));
+  damage();
   NameClaims mine(*store_, launch("mine"));
   const auto refused = mine.hold("app", Access::write);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);
+  EXPECT_EQ(refused.error().code, PERDURE_BUSY);
+  EXPECT_EQ(there().launch, "theirs");
+  damage();
+  theirs.release();
+  EXPECT_TRUE(there().ended) << "the end is written over the damage";
+  EXPECT_TRUE(mine.hold("app", Access::write)) << "at once";
+}
+
+TEST_F(NameClaim, WhoseRecordIsDamagedAndCannotBeReplacedIsAnErrorThatNamesIt) {
+  leave(launch("mine"));
+  std::filesystem::remove(directory_ / "store/app/.owner");
+  std::filesystem::create_directories(directory_ / "store/app/.owner/not-empty");
+  NameClaims mine(*store_, launch("mine"));
+  const auto refused = mine.hold("app", Access::write);
+  ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("/app/.owner"));
 }
 

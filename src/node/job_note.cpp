@@ -1,6 +1,6 @@
 #include "node/job_note.hpp"
 
-#include "base/json.hpp"
+#include "base/sealed_json.hpp"
 #include "os/file.hpp"
 
 namespace perdure::node {
@@ -19,15 +19,16 @@ JobNote note_of(const config::Config& config, const std::string& node_label) {
 
 std::string encode(const JobNote& note) {
   const base::Json json = {{"format", 1}, {"job", note.job}, {"store", note.store}, {"node", note.node}};
-  return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
+  return base::seal(json);
 }
 
 base::Result<JobNote> decode_job_note(const std::string& content, const std::string& object) {
-  const base::Json json = base::Json::parse(content, nullptr, false);
   const auto wrong = [&object](const std::string& cause) {
     return base::fail(PERDURE_CORRUPT, object, cause, "a restart of its job writes it anew");
   };
-  if (!json.is_object()) return wrong("it does not say whose the directory is");
+  const auto unsealed = base::unseal(content, object);
+  if (!unsealed) return wrong(unsealed.error().cause);
+  const base::Json& json = *unsealed;
   const auto format = json.find("format");
   if (format == json.end() || !format->is_number_unsigned()) return wrong("field 'format' is missing");
   if (const auto number = format->get<std::uint64_t>(); number != 1)

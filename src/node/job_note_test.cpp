@@ -47,11 +47,12 @@ TEST(CorruptJobNote, SaysWhatIsWrong) {
     const auto note = decode_job_note(content, "engine.job");
     return note ? "nothing" : note.error().cause;
   };
-  EXPECT_EQ(cause_of("{}{"), "it does not say whose the directory is");
-  EXPECT_EQ(cause_of("[]"), "it does not say whose the directory is");
+  EXPECT_EQ(cause_of("{}{"), "it is no record of Perdure");
+  EXPECT_EQ(cause_of("[]"), "it is no record of Perdure");
   EXPECT_EQ(cause_of("{}"), "field 'format' is missing");
   for (const char* field : {"job", "store", "node"}) {
     base::Json json = base::Json::parse(encode(kNote));
+    json.erase("check");
     json.erase(field);
     EXPECT_EQ(cause_of(json.dump()), std::string("field '") + field + "' is missing");
     json[field] = 7;

@@ -1,6 +1,6 @@
 #include "store/forks.hpp"
 
-#include "base/json.hpp"
+#include "base/sealed_json.hpp"
 #include "store/name_records.hpp"
 
 namespace perdure::store {
@@ -36,13 +36,13 @@ std::string encode(const std::vector<plan::Fork>& forks) {
                     {"parent", plan::branch_text(fork.parent)},
                     {"version", fork.version},
                     {"begun_ns", fork.begun_ns}});
-  return base::Json{{"format", kForksFormat}, {"forks", list}}.dump(2) + "\n";
+  return base::seal({{"format", kForksFormat}, {"forks", list}});
 }
 
 base::Result<std::vector<plan::Fork>> decode_forks(const std::string& content, const std::string& object) {
-  const base::Json json = base::Json::parse(content, nullptr, false);
-  const auto format = json.is_object() ? json.find("format") : json.end();
-  if (!json.is_object() || format == json.end() || !format->is_number_unsigned())
+  PERDURE_TRY(const base::Json json, base::unseal(content, object));
+  const auto format = json.find("format");
+  if (format == json.end() || !format->is_number_unsigned())
     return base::fail(PERDURE_CORRUPT, object, "it is no record of forks");
   if (format->get<std::uint64_t>() != kForksFormat)
     return base::fail(PERDURE_UNSUPPORTED, object,

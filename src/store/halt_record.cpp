@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/hash.hpp"
 #include "os/directory.hpp"
 #include "os/system.hpp"
 #include "store/name_records.hpp"
@@ -19,14 +20,18 @@ base::Result<os::Directory> place_of(const Store& store, const std::string& name
   return root.open_directory(name);
 }
 
+// The number twice, the second time as its hash: a flipped bit must not make a program end at another time.
+std::string halt_text(std::uint64_t at_ns) {
+  const std::string number = std::to_string(at_ns);
+  return std::string(kHalt) + number + " " + std::to_string(base::hash64(base::as_bytes(number))) + "\n";
+}
+
 base::Result<std::uint64_t> parse(std::string_view text, const std::string& path) {
   std::uint64_t at_ns = 0;
   const bool begins = text.starts_with(kHalt);
   const char* const number = text.data() + (begins ? kHalt.size() : 0);
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(number, last, at_ns);
-  if (begins && error == std::errc() && std::string_view(end, static_cast<std::size_t>(last - end)) == "\n")
-    return at_ns;
+  const auto read = std::from_chars(number, text.data() + text.size(), at_ns);
+  if (begins && read.ec == std::errc() && text == halt_text(at_ns)) return at_ns;
   return base::fail(PERDURE_CORRUPT, path, "it is no request to halt", "perdure halt NAME --off removes it");
 }
 
@@ -55,8 +60,7 @@ base::Status set_halt(const Store& store, const std::string& name, std::uint64_t
   if (!place) return base::fail(place.error());
   PERDURE_TRY(const auto locked, lock_records(*place));
   if (at_ns == 0) return place->remove_file(kHaltRecord);
-  const std::string text = std::string(kHalt) + std::to_string(at_ns) + "\n";
-  return place->write_file_atomically(kHaltRecord, base::as_bytes(text));
+  return place->write_file_atomically(kHaltRecord, base::as_bytes(halt_text(at_ns)));
 }
 
 }  // namespace perdure::store

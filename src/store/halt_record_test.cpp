@@ -44,6 +44,21 @@ TEST_F(HaltRecord, OfANameThatIsNotThereIsRefused) {
   EXPECT_FALSE(halt_at(*store_, ""));
 }
 
+TEST_F(HaltRecord, WithAFlippedBitHaltsNobody) {
+  ASSERT_TRUE(set_halt(*store_, "run", 1'700'000'000'000'000'000));
+  std::string good;
+  {
+    std::ifstream input(file());
+    good.assign(std::istreambuf_iterator<char>(input), {});
+  }
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    std::ofstream(file()) << bad;
+    EXPECT_FALSE(halt_at(*store_, "run")) << bad;
+  }
+}
+
 TEST_F(HaltRecord, CorruptHaltsNobodyAndIsNamed) {
   for (const char* text : {"", "halt", "halt \n", "halt 12", "halt 12 \n", "halt -1\n", "halt 99999999999999999999\n",
                            "stop 12\n", "halt 12\nhalt 13\n"}) {

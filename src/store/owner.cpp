@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "base/cbor.hpp"
-#include "base/json.hpp"
+#include "base/sealed_json.hpp"
 #include "store/name_records.hpp"
 
 namespace perdure::store {
@@ -43,16 +43,17 @@ std::string encode(const Owner& owner) {
                            {"lease_ns", owner.lease_ns},
                            {"beat", owner.beat},
                            {"ended", owner.ended}};
-  return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
+  return base::seal(json);
 }
 
 base::Result<Owner> decode_owner(const std::string& content, const std::string& object) {
-  const base::Json json = base::Json::parse(content, nullptr, false);
   const auto wrong = [&object](const std::string& cause) {
     return base::fail(PERDURE_CORRUPT, object, cause,
                       "if no job writes this checkpoint any more, remove the file: it holds nothing else");
   };
-  if (!json.is_object()) return wrong("it is no record of an owner");
+  const auto unsealed = base::unseal(content, object);
+  if (!unsealed) return wrong(unsealed.error().cause);
+  const base::Json& json = *unsealed;
   const auto text = [&](const char* key) -> base::Result<std::string> {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_string()) return wrong(std::string("field '") + key + "' is missing");
@@ -104,10 +105,12 @@ base::Result<std::optional<Owner>> read_record(const os::Directory& directory, c
 base::Status replace_record(const os::Directory& directory, const char* record, const std::optional<Owner>& expected,
                             const Owner& next, const char* changed) {
   PERDURE_TRY(const auto locked, lock_records(directory));
-  PERDURE_TRY(const auto there, read_record(directory, record));
-  if (there != expected)
+  auto there = read_record(directory, record);
+  if (!there && there.error().code == PERDURE_CORRUPT) there = std::nullopt;  // nobody can say that it is his
+  if (!there) return base::fail(there.error());
+  if (*there != expected)
     return base::fail(PERDURE_EXISTS, directory.path(),
-                      changed + (there ? there->text() : std::string("it was forgotten")));
+                      changed + (*there ? (*there)->text() : std::string("it was forgotten")));
   return directory.write_file_atomically(record, base::as_bytes(encode(next)));
 }
 

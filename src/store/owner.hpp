@@ -32,8 +32,8 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
 
 /// For stores that have a directory for each name: the record is the file `.owner` in it. None where that is not there.
 base::Result<std::optional<Owner>> read_owner(const os::Directory& directory);
-/// See Store::set_owner. Compared and written under a lock; where files cannot be locked, somebody who does so in the
-/// same millisecond is missed.
+/// See Store::set_owner. A record that is damaged equals none. Compared and written under a lock; where files cannot be
+/// locked, somebody who does so in the same millisecond is missed.
 base::Status replace_owner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next);
 /// Nobody owns the name any more, or runs it. Repeatable.
 base::Status remove_owner(const os::Directory& directory);

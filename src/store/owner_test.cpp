@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "base/sealed_json.hpp"
+
 namespace perdure::store {
 namespace {
 
@@ -26,7 +28,8 @@ TEST(Owner, WhatIsDamagedOrHostileIsAnErrorThatNamesTheFile) {
   for (std::size_t cut = 0; cut + 2 < good.size(); cut += 7)
     EXPECT_FALSE(decode_owner(good.substr(0, cut), "here")) << good.substr(0, cut);
   const auto changed = [&](const std::string& from, const std::string& to) {
-    std::string text = good;
+    base::Json record = base::unseal(good, "here").value();
+    std::string text = record.dump(2);
     text.replace(text.find(from), from.size(), to);
     const auto read = decode_owner(text, "here");
     EXPECT_FALSE(read) << text;
@@ -38,6 +41,20 @@ TEST(Owner, WhatIsDamagedOrHostileIsAnErrorThatNamesTheFile) {
   EXPECT_THAT(changed("true", "1"), HasSubstr("field 'ended'"));
   EXPECT_THAT(changed("\"alice\"", "null"), HasSubstr("field 'user'"));
   EXPECT_THAT(changed("\"format\": 1", "\"format\": 2"), HasSubstr("newer Perdure"));
+}
+
+TEST(Owner, WithOneFlippedBitIsAnErrorOrTheSame) {
+  const std::string good = encode(kOwner);
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    const auto read = decode_owner(bad, "here");
+    if (read) {
+      EXPECT_EQ(*read, kOwner) << bad;
+      continue;
+    }
+    EXPECT_EQ(read.error().code, PERDURE_CORRUPT) << bad;
+  }
 }
 
 }  // namespace

@@ -22,12 +22,17 @@ class OwnerWatch {
   };
   /// `there` is the record as it is now. Of an owner that was not there at the last look the watch begins now.
   Seen look(const Owner& there);
+  /// The record is damaged, so nobody knows whose it is. An owner that lives writes it again within a lease.
+  Seen look_damaged();
+  /// The record is damaged, as of the last look.
+  bool damaged() const { return damaged_; }
   /// Who is watched, as it was when that began.
   const std::optional<Owner>& watched() const { return owner_; }
 
  private:
   std::string host_;
   std::optional<Owner> owner_;
+  bool damaged_ = false;
   std::uint64_t since_ns_ = 0;
 };
 

@@ -45,5 +45,18 @@ TEST(OwnerWatch, SeesARenewalAndBeginsAnewWithAnotherLaunch) {
   EXPECT_EQ(watch.watched()->launch, "2");
 }
 
+TEST(OwnerWatch, BeginsAnewWhereARecordIsDamagedAndWhenItIsWhole) {
+  OwnerWatch watch("elsewhere");
+  const Owner owner = this_process();
+  (void)watch.look(owner);
+  os::shift_monotonic_clock(5'000'000);
+  EXPECT_EQ(watch.look_damaged().watched_ns, 0U);
+  EXPECT_TRUE(watch.damaged());
+  os::shift_monotonic_clock(5'000'000);
+  EXPECT_GE(watch.look_damaged().watched_ns, 5'000'000U);
+  EXPECT_EQ(watch.look(owner).watched_ns, 0U);
+  EXPECT_FALSE(watch.damaged());
+}
+
 }  // namespace
 }  // namespace perdure::store

@@ -175,8 +175,8 @@ base::Status Flusher::arrive(const segment::VersionId& id, bool& moved) {
     PERDURE_TRY(moved, ledger->flushes.see_incarnation(id.name, *incarnation));
   }
   if (!moved) return own(id.name);
-  const auto owned = owned_.lock();
-  owned->erase(id.name);
+  const auto owners = owners_.lock();
+  owners->owned.erase(id.name);
   return base::fail(PERDURE_UNAVAILABLE, id.text(), "the store was removed, and is there anew", "", true);
 }
 
@@ -184,9 +184,11 @@ base::Status Flusher::arrive(const segment::VersionId& id, bool& moved) {
 base::Status Flusher::own(const std::string& name) {
   if (!context_.options.owner) return {};
   {
-    const auto owned = owned_.lock();
-    if (owned->contains(name)) return {};
+    const auto owners = owners_.lock();
+    if (owners->owned.contains(name)) return {};
   }
+  if (const auto readable = store_.owner(name); !readable && readable.error().code == PERDURE_CORRUPT)
+    PERDURE_CHECK(replace_damaged(name, readable.error()));
   PERDURE_TRY(auto owner, store_.owner(name));
   if (!owner) {
     const auto taken = store_.set_owner(name, std::nullopt, *context_.options.owner);
@@ -198,9 +200,24 @@ base::Status Flusher::own(const std::string& name) {
                       "what job '" + context_.options.owner->job +
                           "' captured stays on this node; to give it up, end " +
                           "perdured here, then perdure prune --node --even-unstored");
-  const auto owned = owned_.lock();
-  owned->insert(name);
+  const auto owners = owners_.lock();
+  owners->owned.insert(name);
+  owners->damaged_since_ns.erase(name);
   return {};
+}
+
+// A launch that lives and owns the name writes its record again within a lease. After that it is this engine's.
+base::Status Flusher::replace_damaged(const std::string& name, const base::Error& damage) {
+  const std::uint64_t now_ns = os::monotonic_ns();
+  {
+    const auto owners = owners_.lock();
+    const std::uint64_t since_ns = owners->damaged_since_ns.insert({name, now_ns}).first->second;
+    if (now_ns - since_ns < context_.options.owner->lease_ns)
+      return base::fail(PERDURE_UNAVAILABLE, damage.object, damage.cause,
+                        "its owner writes it again if that lives, else the engine does", true);
+  }
+  const auto taken = store_.set_owner(name, std::nullopt, *context_.options.owner);
+  return taken || taken.error().code == PERDURE_EXISTS ? base::Status() : taken;
 }
 
 // What cannot be removed now is tried again with the next flush.

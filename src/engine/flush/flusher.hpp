@@ -47,6 +47,7 @@ class Flusher : private FlushWork {
   bool begin_attempt(CaptureFlush& capture, FlushOutcome& outcome);
   void prepare(const segment::VersionId& id, const FlushJob& job, FlushOutcome& outcome);
   base::Status own(const std::string& name);
+  base::Status replace_damaged(const std::string& name, const base::Error& damage);
   base::Status arrive(const segment::VersionId& id, bool& moved);
   Ended finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
@@ -61,9 +62,13 @@ class Flusher : private FlushWork {
   Reports& reports_;
   std::function<void(const segment::VersionId&, bool)> changed_;
   tier::SlotIo slots_;
-  std::atomic<bool> prepared_ = false;          // the store was there once: when it is missing later, it is waited for
-  base::Guarded<StoreEpisode> episode_;         // nothing is taken with it held but the reports
-  base::Guarded<std::set<std::string>> owned_;  // names that somebody is known to own
+  std::atomic<bool> prepared_ = false;   // the store was there once: when it is missing later, it is waited for
+  base::Guarded<StoreEpisode> episode_;  // nothing is taken with it held but the reports
+  struct Owners {
+    std::set<std::string> owned;                            // names that somebody is known to own
+    std::map<std::string, std::uint64_t> damaged_since_ns;  // names whose record nobody can read
+  };
+  base::Guarded<Owners> owners_;
   FlushActivity activity_;
   ChunkPool pool_;
   FlushWorkers workers_;
