@@ -30,16 +30,16 @@ struct Exported {
 base::Result<Exported> export_to(const ExportArguments& arguments, Terminal& terminal) {
   PERDURE_TRY(const auto spec, parse_checkpoint(arguments.checkpoint));
   PERDURE_TRY(const auto store, open_store(arguments.store, terminal));
-  PERDURE_TRY(const auto listing, reader::find_version(*store, spec.name, spec.version, spec.branch));
-  PERDURE_TRY(auto content, reader::StoredContent::open(*store, listing));
+  PERDURE_TRY(auto opened, reader::open_version(*store, spec.name, spec.version, spec.branch));
+  reader::StoredContent& content = opened.content;
   std::optional<Progress> progress;
   portable::ExportOptions options{arguments.regions, arguments.force, !arguments.unverified};
   options.begins = [&](std::uint64_t bytes) {
     progress.emplace(terminal, "exporting", bytes);
     return [&progress](std::uint64_t some) { progress->add(some); };
   };
-  Exported exported{listing.id.text(), {}, 0};
-  PERDURE_TRY(exported.file, portable::export_version(*store, listing, content, arguments.to, options));
+  Exported exported{content.id().text(), {}, 0};
+  PERDURE_TRY(exported.file, portable::export_version(content, arguments.to, options));
   exported.seconds = progress->elapsed_s();
   return exported;
 }

@@ -54,11 +54,12 @@ base::Result<OpenContent> open_content(const std::string& checkpoint, const std:
   PERDURE_TRY(const auto spec, parse_checkpoint(checkpoint));
   OpenContent open;
   PERDURE_TRY(open.store, open_store(location, terminal));
-  const auto listing = reader::find_version(*open.store, spec.name, spec.version, spec.branch);
-  if (!listing && listing.error().code == PERDURE_NOT_FOUND) return base::fail(no_such_checkpoint(*open.store, spec));
-  if (!listing) return base::fail(listing.error());
-  PERDURE_TRY(auto content, reader::StoredContent::open(*open.store, *listing));
-  open.content = std::make_unique<reader::StoredContent>(std::move(content));
+  auto opened = reader::open_version(*open.store, spec.name, spec.version, spec.branch);
+  if (!opened && opened.error().code == PERDURE_NOT_FOUND &&
+      !reader::find_version(*open.store, spec.name, spec.version, spec.branch))
+    return base::fail(no_such_checkpoint(*open.store, spec));
+  if (!opened) return base::fail(opened.error());
+  open.content = std::make_unique<reader::StoredContent>(std::move(opened->content));
   return open;
 }
 

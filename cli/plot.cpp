@@ -121,8 +121,9 @@ base::Status plot_region(const PlotArguments& arguments, Terminal& terminal) {
     return base::fail(PERDURE_EXISTS, arguments.to, "it is there already",
                       "choose another name, or replace it with --force");
   PERDURE_TRY(const auto store, open_store(arguments.store, terminal));
-  PERDURE_TRY(const auto listing, reader::find_version(*store, spec.name, spec.version, spec.branch));
-  PERDURE_TRY(auto content, reader::StoredContent::open(*store, listing));
+  PERDURE_TRY(auto opened, reader::open_version(*store, spec.name, spec.version, spec.branch));
+  const store::VersionListing& listing = opened.listing;
+  reader::StoredContent& content = opened.content;
   const auto [region, wanted] = portable::split_plane(arguments.region);
   PERDURE_TRY(const auto set, find_set(content, region, arguments));
   const std::string object = listing.id.text() + ", " + segment::region_text(set.id, set.label);

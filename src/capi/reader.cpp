@@ -108,8 +108,9 @@ Status open_content(ReaderHandle& handle, const char* store_path, const char* na
   PERDURE_TRY(handle.store, open_store(store_path));
   PERDURE_CHECK(handle.store->names());  // says so when there is no store
   PERDURE_TRY(const BranchOfName of, branch_of_name(name));
-  PERDURE_TRY(handle.listing, reader::find_version(*handle.store, of.name, wanted, of.branch));
-  PERDURE_TRY(handle.content, StoredContent::open(*handle.store, handle.listing));
+  PERDURE_TRY(auto opened, reader::open_version(*handle.store, of.name, wanted, of.branch));
+  handle.listing = std::move(opened.listing);
+  handle.content = std::move(opened.content);
   for (const auto& region : handle.content->regions()) handle.types.push_back(region.type.text());
   return {};
 }
@@ -320,7 +321,7 @@ perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path,
     }
     wanted.replace = (options & PERDURE_EXPORT_REPLACE) != 0;
     wanted.verify = (options & PERDURE_EXPORT_UNVERIFIED) == 0;
-    PERDURE_TRY(const auto exported, portable::export_version(*handle.store, handle.listing, content, path, wanted));
+    PERDURE_TRY(const auto exported, portable::export_version(content, path, wanted));
     (void)exported;
     return {};
   });

@@ -84,12 +84,9 @@ class Moving {
   std::vector<std::byte> buffer_;
 };
 
-base::Result<Facts> about(store::Store& store, const store::VersionListing& listing,
-                          const reader::StoredContent& content) {
-  PERDURE_TRY(const auto source, store.open(listing.segments.front()));
-  PERDURE_TRY(const auto manifest, segment::read_contents(*source));
-  const auto& id = listing.id;
-  return Facts{id.name, id.version, id.attempt.hex(), content.ranks(), manifest.writer};
+Facts about(const reader::StoredContent& content) {
+  const auto& id = content.id();
+  return {id.name, id.version, id.attempt.hex(), content.ranks(), content.writer()};
 }
 
 std::string xdmf_beside(const std::string& path) { return path.substr(0, path.rfind('.')) + ".xdmf"; }
@@ -165,19 +162,19 @@ Status export_sets(reader::StoredContent& content, const std::vector<DataSet>& s
   return {};
 }
 
-base::Result<Exported> export_version(store::Store& store, const store::VersionListing& listing,
-                                      reader::StoredContent& content, const std::string& path,
+base::Result<Exported> export_version(reader::StoredContent& content, const std::string& path,
                                       const ExportOptions& options) {
   PERDURE_TRY(const auto format, format_of(path));
   const bool hdf5 = format == Format::hdf5;
   if (content.borrows())
-    return base::fail(PERDURE_UNSUPPORTED, listing.id.text(), "it has only what changed; other versions have the rest",
+    return base::fail(PERDURE_UNSUPPORTED, content.id().text(),
+                      "it has only what changed; other versions have the rest",
                       "capture it again without --increments, or export that one");
   PERDURE_CHECK(prepare_place(path, format, options.replace));
   Exported exported;
   PERDURE_TRY(exported.sets, choose(content, options.regions));
   for (const auto& set : exported.sets) exported.bytes += set.bytes();
-  PERDURE_TRY(const auto facts, about(store, listing, content));
+  const Facts facts = about(content);
   PERDURE_TRY(const auto target, hdf5 ? make_hdf5(path, facts) : make_zarr(path, facts));
   os::crash_point(os::CrashPoint::export_begun);
   const Advance advance =

@@ -30,10 +30,9 @@ struct Exported {
 };
 
 /// Writes a version as PATH.h5, with PATH.xdmf beside it where there are fields of two or three dimensions, or as
-/// PATH.zarr: whole, or not at all. `content` is what `listing` means. PERDURE_EXISTS: something is there already;
+/// PATH.zarr: whole, or not at all. PERDURE_EXISTS: something is there already;
 /// PERDURE_INVALID_ARGUMENT: the path has another ending; else as export_sets().
-base::Result<Exported> export_version(store::Store& store, const store::VersionListing& listing,
-                                      reader::StoredContent& content, const std::string& path,
+base::Result<Exported> export_version(reader::StoredContent& content, const std::string& path,
                                       const ExportOptions& options);
 
 }  // namespace perdure::portable

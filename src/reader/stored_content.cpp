@@ -12,9 +12,12 @@ namespace {
 using base::Result;
 using base::Status;
 
+constexpr int kMostTries = 20;  // a job that writes leaves a newer version each time
+
 /// Damage is believed when it was seen twice, the second time past this machine's memory.
-Result<segment::Manifest> read_manifest(store::Store& store, const store::SegmentRef& segment) {
-  PERDURE_TRY(auto source, store.open(segment));
+Result<segment::Manifest> read_manifest(store::Store& store, const store::SegmentRef& segment,
+                                        std::unique_ptr<segment::ByteSource>& source) {
+  PERDURE_TRY(source, store.open(segment));
   auto manifest = segment::read_manifest(*source);
   if (manifest || manifest.error().code != PERDURE_CORRUPT) return manifest;
   PERDURE_TRY(source, store.open_anew(segment));
@@ -48,6 +51,23 @@ Result<StoredContent> StoredContent::open(store::Store& store, const store::Vers
   return content;
 }
 
+Result<OpenedVersion> open_version(store::Store& store, const std::string& name, std::optional<std::uint64_t> version,
+                                   std::optional<plan::Branch> branch) {
+  for (int tries = 1;; ++tries) {
+    PERDURE_TRY(const auto listing, find_version(store, name, version, branch));
+    auto content = StoredContent::open(store, listing);
+    if (content) return OpenedVersion{listing, std::move(*content)};
+    const auto code = content.error().code;
+    if (code != PERDURE_NOT_FOUND && code != PERDURE_INCOMPLETE) return base::fail(content.error());
+    if (!version && tries < kMostTries) continue;
+    base::Error gone = content.error();
+    gone.remedy =
+        "retention removed it while it was opened: without a number the newest version is taken; a larger "
+        "retention.keep_last leaves more time";
+    return base::fail(gone);
+  }
+}
+
 Result<StoredContent> StoredContent::open(store::Store& store, const segment::VersionId& id) {
   PERDURE_TRY(const auto listings, store.list(id.name));
   for (const auto& listing : listings)
@@ -59,8 +79,10 @@ Result<StoredContent> StoredContent::open(store::Store& store, const segment::Ve
 Status StoredContent::read_manifests() {
   std::vector<segment::Manifest> manifests;
   for (const auto& segment : listing_.segments) {
-    PERDURE_TRY(auto manifest, read_manifest(*store_, segment));
+    std::unique_ptr<segment::ByteSource> source;
+    PERDURE_TRY(auto manifest, read_manifest(*store_, segment, source));
     manifests.push_back(std::move(manifest));
+    chunks_.keep_open(segment, std::move(source));
   }
   std::vector<const segment::Manifest*> all;
   for (const auto& manifest : manifests) all.push_back(&manifest);
@@ -69,6 +91,7 @@ Status StoredContent::read_manifests() {
     PERDURE_TRY(const auto borrowed, segment::borrowed_of(*manifest, listing_.id.text()));
     borrows_ = borrows_ || !borrowed.empty();
   }
+  writer_ = manifests.front().writer;
   parts_.resize(manifests.front().ranks);  // each of them is in one manifest
   for (std::size_t i = 0; i < manifests.size(); ++i)
     for (auto& piece : manifests[i].pieces) {

@@ -32,6 +32,7 @@ class StoredContent {
   const segment::VersionId& id() const { return listing_.id; }
   /// It consists of segments of other versions, too, of which nothing is read here.
   bool borrows() const { return borrows_; }
+  const std::string& writer() const { return writer_; }  ///< the program and version that wrote it
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(parts_.size()); }
   /// All ascending by id, local ones of an id by rank. The references are good as long as the object.
   const std::vector<StoredRegion>& regions() const { return joined_.regions; }
@@ -81,7 +82,20 @@ class StoredContent {
   std::vector<RankPart> parts_;  ///< by rank; their entries are in joined_ instead
   Joined joined_;
   bool borrows_ = false;
+  std::string writer_;
   VerifiedChunks chunks_;
 };
+
+struct OpenedVersion {
+  store::VersionListing listing;
+  StoredContent content;
+};
+
+/// As find_version() and StoredContent::open(), beside a job that writes: where retention removes the newest version
+/// meanwhile, the next newest is opened. What was opened can be read to its end, up to VerifiedChunks::kMostOpen
+/// segments.
+base::Result<OpenedVersion> open_version(store::Store& store, const std::string& name,
+                                         std::optional<std::uint64_t> version,
+                                         std::optional<plan::Branch> branch = std::nullopt);
 
 }  // namespace perdure::reader

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
 #include "reader/written_testing.hpp"
 #include "support/sanitized.hpp"
 
@@ -360,6 +364,56 @@ TEST(StoredContents, OfADamagedChunkSayWhoseItIs) {
     EXPECT_TRUE(content.read(*content.array(5), box_of({{5, 6}, {2, 3}}), memory)) << "other chunks are good";
     EXPECT_EQ(content.verify(nullptr)->size(), 1U);
   }
+}
+
+// Retention of a job that writes removes what a verb reads.
+TEST(StoredContents, AreReadToTheirEndAlsoWhenTheVersionIsRemoved) {
+  WrittenStore written;
+  written.write(kWritten, two_halves(), 2);
+  auto opened = open_version(written.store(), "heat", std::nullopt);
+  ASSERT_TRUE(opened) << opened.error().text();
+  ASSERT_TRUE(written.store().remove(kWritten));
+  EXPECT_FALSE(std::filesystem::exists(written.file(kWritten, 0, 2)));
+  const auto& array = *opened->content.array(5);
+  std::vector<std::byte> memory(array.whole.elements() * array.type.bytes());
+  const auto read = opened->content.read(array, array.whole, memory);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(memory, contents(5, array.whole, array.type.bytes()));
+  EXPECT_FALSE(opened->content.writer().empty());
+}
+
+TEST(StoredContents, OfTheNewestVersionAreOpenedBesideAJobThatWritesAndRetires) {
+  WrittenStore written;
+  const auto id_of = [](std::uint64_t version) {
+    return segment::VersionId{"heat", version, {1'700'000'000'000'000'000 + version, 5}};
+  };
+  written.write(id_of(1), two_halves(), 2);
+  std::atomic<bool> stop = false;
+  std::thread job([&] {
+    for (std::uint64_t version = 2; !stop; ++version) {
+      written.write(id_of(version), two_halves(), 2);
+      EXPECT_TRUE(written.store().remove(id_of(version - 1)));
+    }
+  });
+  for (int times = 0; times < test_support::unless_sanitized(300, 50); ++times) {
+    auto opened = open_version(written.store(), "heat", std::nullopt);
+    EXPECT_TRUE(opened) << opened.error().text();
+    if (!opened) break;
+    const auto& array = *opened->content.array(5);
+    std::vector<std::byte> memory(array.whole.elements() * array.type.bytes());
+    EXPECT_TRUE(opened->content.read(array, array.whole, memory));
+  }
+  stop = true;
+  job.join();
+}
+
+TEST(StoredContents, OfANumberThatIsRemovedMeanwhileSayWhatToDo) {
+  WrittenStore written;
+  written.write(kWritten, two_halves(), 2);
+  std::filesystem::remove(written.file(kWritten, 1, 2));
+  const auto opened = open_version(written.store(), "heat", 3);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, PERDURE_INCOMPLETE);
 }
 
 }  // namespace

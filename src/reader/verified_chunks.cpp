@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "os/descriptors.hpp"
 #include "segment/stages.hpp"
 
 namespace perdure::reader {
@@ -37,11 +38,24 @@ VerifiedChunks::Kept* VerifiedChunks::kept(const ChunkPlace& place) {
 }
 
 base::Status VerifiedChunks::open(const store::SegmentRef& segment, bool anew) {
-  if (opened_ == &segment && !anew) return {};
-  opened_ = nullptr;
-  PERDURE_TRY(source_, anew ? store_->open_anew(segment) : store_->open(segment));
-  opened_ = &segment;
+  if (const auto kept = open_.find(&segment); kept != open_.end() && !anew) {
+    source_ = kept->second.get();
+    return {};
+  }
+  if (other_ == &segment && !anew) {
+    source_ = other_source_.get();
+    return {};
+  }
+  other_ = nullptr;
+  PERDURE_TRY(other_source_, anew ? store_->open_anew(segment) : store_->open(segment));
+  other_ = &segment;
+  source_ = other_source_.get();
   return {};
+}
+
+void VerifiedChunks::keep_open(const store::SegmentRef& segment, std::unique_ptr<segment::ByteSource> source) {
+  const std::uint64_t most = std::min<std::uint64_t>(kMostOpen, os::descriptor_limit().now / 4);
+  if (open_.size() < most) open_[&segment] = std::move(source);
 }
 
 base::Status VerifiedChunks::load(const ChunkPlace& place) {

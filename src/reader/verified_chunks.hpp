@@ -1,5 +1,6 @@
 #pragma once
 // Bytes of chunks, of which none is given before its whole chunk was verified.
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,11 @@ class VerifiedChunks {
   /// Bytes of the capture of `piece`, which has them. Both stay where they are.
   base::Status read_capture(const store::SegmentRef& segment, const segment::Piece& piece, std::uint64_t begin,
                             base::ByteSpan target);
+  /// Keeps the segment open, so that it can be read to its end although retention removes it meanwhile. Of many
+  /// segments only the first ones: kMostOpen, and a quarter of the descriptors that there may be. The reference stays
+  /// where it is.
+  void keep_open(const store::SegmentRef& segment, std::unique_ptr<segment::ByteSource> source);
+  static constexpr std::size_t kMostOpen = 256;
   std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -53,8 +59,10 @@ class VerifiedChunks {
 
   store::Store* store_;
   std::uint64_t most_bytes_;
-  const store::SegmentRef* opened_ = nullptr;
-  std::unique_ptr<segment::ByteSource> source_;  ///< of opened_
+  std::map<const store::SegmentRef*, std::unique_ptr<segment::ByteSource>> open_;
+  const store::SegmentRef* other_ = nullptr;
+  std::unique_ptr<segment::ByteSource> other_source_;  ///< of other_, which is not in open_
+  segment::ByteSource* source_ = nullptr;              ///< of the segment that was opened last
   std::vector<Kept> kept_;
   KnownBlocks large_;
   std::uint64_t uses_ = 0, bytes_read_ = 0;
