@@ -1,6 +1,7 @@
 // Slots in files: memory that is mapped, or written and read in place.
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "os/file.hpp"
 #include "os/memory_map.hpp"
@@ -11,6 +12,14 @@ namespace {
 
 // Hash a block while it is in the cache that the kernel is about to read it from (or has just filled).
 constexpr std::uint64_t kIoBlock = 256 * base::KiB;
+
+// Another thread of the application may write to its memory during a checkpoint. A block is copied first, so that the
+// hash is that of the bytes that the file gets.
+base::ByteSpan own_block() {
+  thread_local std::vector<std::byte> block;
+  block.resize(kIoBlock);
+  return block;
+}
 
 class MappedSlot final : public SlotAccess {
  public:
@@ -58,9 +67,10 @@ class FileSlot final : public SlotAccess {
   FileSlot(os::File file, std::uint64_t begin) : file_(std::move(file)), begin_(begin) {}
 
   base::Status write(std::uint64_t offset, base::ConstByteSpan data, base::Hasher& hasher) override {
+    const base::ByteSpan own = own_block();
     for (std::uint64_t done = 0; done < data.size(); done += kIoBlock) {
-      auto block = data.subspan(done, std::min<std::uint64_t>(kIoBlock, data.size() - done));
-      hasher.update(block);
+      const auto block = own.first(std::min<std::uint64_t>(kIoBlock, data.size() - done));
+      base::copy_and_hash(block.data(), data.data() + done, block.size(), hasher);
       PERDURE_CHECK(file_.write(begin_ + offset + done, block));
     }
     return {};

@@ -1,7 +1,12 @@
 #include "tier/slot_io.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <random>
 
 #include "base/bytes.hpp"
@@ -48,6 +53,41 @@ TEST_P(SlotIoTest, PartsWrittenInPiecesReadBackInOtherPiecesWithTheSameHash) {
   EXPECT_EQ(back, data);
   EXPECT_EQ(writing.digest(), base::hash128(data));
   EXPECT_EQ(reading.digest(), base::hash128(data));
+}
+
+// A thread of the application that writes to its memory during a checkpoint costs no version: what was stored matches its
+// hash. The writer is another process, so that this one has no race.
+TEST_P(SlotIoTest, HashesWhatTheSlotGotWhoeverWritesToTheSourceMeanwhile) {
+  constexpr std::size_t kBytes = base::MiB, kRounds = 20;
+  void* shared = ::mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* source = static_cast<std::byte*>(shared);
+  auto* turns = reinterpret_cast<std::atomic<std::uint64_t>*>(source + kBytes);
+  const pid_t writer = ::fork();
+  ASSERT_GE(writer, 0);
+  if (writer == 0) {
+    for (std::uint64_t turn = 0;; turns->store(++turn))
+      for (std::size_t at = turn % 512; at < kBytes; at += 512) source[at] ^= std::byte{1};
+  }
+  ASSERT_TRUE(io.prepare(slot, kBytes));
+  std::vector<std::byte> back(kBytes);
+  std::uint64_t seen = 0;
+  for (std::size_t round = 0; round < kRounds;) {
+    base::Hasher writing, filling, reading;
+    EXPECT_TRUE(io.write(slot, 0, {source, kBytes}, writing));
+    EXPECT_TRUE(io.read(slot, 0, back, reading));
+    EXPECT_EQ(writing.digest(), base::hash128(back));
+    auto fill = io.fill(slot, kBytes, filling);
+    EXPECT_TRUE(fill && fill->append({source, kBytes}) && fill->finish());
+    EXPECT_TRUE(io.read(slot, 0, back, reading));
+    EXPECT_EQ(filling.digest(), base::hash128(back));
+    if (HasFailure()) break;
+    round += turns->load() != seen ? 1 : 0;  // only what ran beside the writer counts
+    seen = turns->load();
+  }
+  ::kill(writer, SIGKILL);
+  ::waitpid(writer, nullptr, 0);
+  ::munmap(shared, 2 * kBytes);
 }
 
 TEST_P(SlotIoTest, IsFilledByPiecesOfAnySizeAndScatteredOverRunsOfAnySize) {
