@@ -17,7 +17,7 @@ struct LaunchArguments {
   std::string name, store, every, json_file;
   std::vector<std::string> without;
   bool resume = false, again = false, tree = false, pre_copy = false;
-  bool cut_back = false;  ///< with resume
+  bool cut_back = false, of_others = false;  ///< with resume
   unsigned increments = 0;
 };
 
@@ -59,6 +59,7 @@ struct Running {
 base::Result<Running> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
   process::ResumeChoices choices;
   choices.again = asked.again;
+  choices.of_others = asked.of_others;
   choices.files.cut_back = asked.cut_back;
   PERDURE_TRY(choices.affinity, affinity_choices("", terminal));
   PERDURE_TRY(auto resumed, store.resume(asked.name, PERDURE_LATEST, choices));
@@ -142,6 +143,7 @@ Action enrol_launch(CLI::App& app) {
                "although another one that was brought back of that name runs: both write the same files")
       ->needs(resume);
   app.add_flag("--cut-back-files", arguments->cut_back, kCutBackHelp)->needs(resume);
+  app.add_flag("--of-others", arguments->of_others, kOfOthersHelp)->needs(resume);
   app.add_flag("--tree", arguments->tree,
                "captures are of the program with its children and theirs: all stand still together, and end together");
   app.add_flag(

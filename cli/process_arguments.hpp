@@ -22,6 +22,10 @@ inline constexpr const char* kIncrementsHelp =
 inline constexpr const char* kCutBackHelp =
     "files that it had open for writing and that have grown get the size they had; what is cut off is kept beside "
     "each as FILE.cut-VERSION";
+/// Of --of-others.
+inline constexpr const char* kOfOthersHelp =
+    "although the image's files belong to another user, or others may write where they are: what these put there then "
+    "runs as you";
 /// Of --force-without: "fd:7"; for CLI::Option::check.
 std::string descriptor_text(const std::string& text);
 /// 7, of what descriptor_text() took.

@@ -27,7 +27,7 @@ struct ResumeArguments {
   };
   Manner manner;
   struct Place {
-    bool again = false, name_space = false;
+    bool again = false, name_space = false, of_others = false;
   };
   Place place;
   bool json = false, cut_back = false;
@@ -94,6 +94,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   choices.outlives = asked.manner.detach;
   choices.lazy = asked.manner.lazy;
   choices.again = asked.place.again;
+  choices.of_others = asked.place.of_others;
   choices.numbering = asked.place.name_space ? process::Numbering::itself : process::Numbering::itself_if_needed;
   PassedSignals signals;
   choices.runs = [&](const process::ResumeReport& report) {
@@ -163,6 +164,7 @@ Action enrol_resume(CLI::App& app) {
   app.add_flag(
       "--again", arguments->place.again,
       "although what was brought back of that name runs, here or on another machine: both write the same files");
+  app.add_flag("--of-others", arguments->place.of_others, kOfOthersHelp);
   app.add_flag("--name-space", arguments->place.name_space,
                "its numbers are those of a name space of its own; so they are anyway where nobody may choose them");
   app.add_option(

@@ -92,10 +92,23 @@ TEST_F(Resume, OfAnotherUsersProcessIsRefused) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(place_.store))
     std::filesystem::permissions(entry.path(), std::filesystem::perms(0777));
   place_.node = place_.directory / "their-node";
-  const Ran ran = Perdure(place_, {"resume", "patient"}, {}, 65534).wait();
+  const Ran ran = Perdure(place_, {"resume", "patient", "--of-others"}, {}, 65534).wait();
   if (ran.status == 127) GTEST_SKIP() << "other users cannot start what was built here";
   EXPECT_EQ(ran.status, kCannot);
   EXPECT_THAT(ran.err, HasSubstr("it is of user 0")) << ran.err;
+}
+
+// Whoever writes there would run what he likes with the rights of who resumes it.
+TEST_F(Resume, OutOfAStoreWhereOthersMayWriteIsRefusedUnlessItIsAskedFor) {
+  const std::string version = place_.store + "/patient/1";
+  std::filesystem::permissions(version, std::filesystem::perms(0777));
+  const Ran refused = Perdure(place_, {"resume", "patient", "--detach"}).wait();
+  EXPECT_EQ(refused.status, kCannot);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr(version + ": others may write there"), HasSubstr("--of-others")));
+  const Ran ran = resumed(place_, {"patient", "--detach", "--of-others"});
+  ASSERT_EQ(ran.status, kGood) << ran.err;
+  patient_.lives_again();
+  EXPECT_EQ(patient_.end(), Patient::kStatus);
 }
 
 TEST_F(Resume, TellsThatFilesHaveChanged) {

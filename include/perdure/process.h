@@ -45,6 +45,8 @@ typedef struct perdure_resume_choices {
                              what is cut off is kept beside each as FILE.cut-VERSION */
   int again;            /**< not 0: although another process that was brought back of that name runs */
   int name_space; /**< not 0: its numbers are those of a name space of its own, although they may be had without */
+  int of_others;  /**< not 0: although its files belong to another user than the caller or root, or others may write
+                       where they are: what these put there then runs as the caller. Else PERDURE_PERMISSION */
 } perdure_resume_choices;
 
 /** Captures the calling process, with all of its threads, as the next version of `name`, and returns when that is in

@@ -11,6 +11,7 @@
 #include "process/any_target.hpp"
 #include "process/held_process.hpp"
 #include "process/machine_facts.hpp"
+#include "store/ownership.hpp"
 
 namespace perdure::process {
 namespace {
@@ -112,6 +113,10 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
   };
   if (choices.lazy && !guard_)
     return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
+  if (!choices.of_others) {
+    PERDURE_TRY(const auto store, store::make_store(config_.text("store.path"), config_.below("store.")));
+    PERDURE_CHECK(store::check_ownership(*store, name, os::user_id()));
+  }
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   AnyTarget target(choose, choices);
   target.borrow_by(

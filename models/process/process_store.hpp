@@ -71,6 +71,7 @@ struct ResumeChoices {
   /// does; resume() returns when all are there. When that fails it is killed before it sees a page that is not.
   bool lazy = false;
   std::function<void(const ResumeReport&)> runs = {};
+  bool of_others = false;   ///< although its files belong to other users, or others may write where they are
   std::string branch = {};  ///< "3f9a12": the version is one of this branch; empty: of the current one
 };
 

@@ -125,6 +125,7 @@ base::Status resume(const Asked& asked, HelperAnswer& answer) {
   choices.files.cut_back = asked.has("cut_back_files");
   choices.outlives = true;
   choices.again = asked.has("again");
+  choices.of_others = asked.has("of_others");
   choices.numbering = asked.has("name_space") ? Numbering::itself : Numbering::itself_if_needed;
   PERDURE_TRY(auto store, ProcessStore::open({}, asked.options(), false));
   wait_until_asked();

@@ -151,6 +151,7 @@ perdure_status perdure_resume_process(const char* name, int64_t version, const p
       if (choices->cut_back_files != 0) words.emplace_back("cut_back_files=1");
       if (choices->again != 0) words.emplace_back("again=1");
       if (choices->name_space != 0) words.emplace_back("name_space=1");
+      if (choices->of_others != 0) words.emplace_back("of_others=1");
     }
     const perdure_status status = ask(std::move(words), answer);
     *process = answer.process;
