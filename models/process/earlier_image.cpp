@@ -36,6 +36,7 @@ base::Status EarlierImage::read(const std::string& name) {
   if (piece.regions != entries_of(bytes.size(), image))
     return base::fail(PERDURE_MISMATCH, id.text(), "its record says of its pages something else than the checkpoint");
   segments_ = {{id.version, listing.segments.front()}};
+  PERDURE_CHECK(store::check_borrowed(*store_, id, {&manifest}));  // one that cannot be resumed lends nothing
   PERDURE_TRY(auto borrowed, store::borrowed(*store_, id));
   segments_.insert(segments_.end(), borrowed.begin(), borrowed.end());
   before_ = StoredImage{{id.version, id.attempt.created_ns, id.attempt.nonce}, bytes.size(), std::move(image)};

@@ -49,7 +49,7 @@ base::Result<LenderPages::Source> LenderPages::find(const segment::Borrowed& wan
       const segment::VersionId lender{borrower_.name, wanted.version, wanted.file.attempt};
       if (manifest.id != lender || manifest.pieces.size() != 1)
         return base::fail(PERDURE_CORRUPT, source->name(), "it is another segment than its name says");
-      return Source{wanted, candidate.segment, std::move(manifest.pieces.front())};
+      return Source{wanted, candidate.segment, std::move(manifest.pieces.front()), source->identity()};
     };
     auto found = read();
     if (found) return found;
@@ -59,11 +59,19 @@ base::Result<LenderPages::Source> LenderPages::find(const segment::Borrowed& wan
   return base::fail(why);
 }
 
+// All images that have pages of it lack something from now on, and no capture borrows of it any more.
+void LenderPages::set_aside(const Source& source, const base::Error& why) {
+  const segment::VersionId lender{borrower_.name, source.wanted.version, source.wanted.file.attempt};
+  const auto& file = source.wanted.file;
+  (void)store_->quarantine({file.index, file.count, file.attempt, source.segment.path, source.identity}, lender, why);
+}
+
 base::Status LenderPages::read(const Source& source, std::uint64_t offset, base::ByteSpan target) {
   const segment::Piece& piece = source.piece;
   if (offset > piece.capture_bytes() || target.size() > piece.capture_bytes() - offset)
     return base::fail(missing(borrower_, source.wanted, "its segment is shorter than that"));
   const auto given = chunks_.read_capture(source.segment, piece, offset, target);
+  if (!given && given.error().code == PERDURE_CORRUPT) set_aside(source, given.error());
   if (!given && is_about_its_bytes(given.error().code))
     return base::fail(missing(borrower_, source.wanted, given.error().text()));
   return given;

@@ -26,9 +26,11 @@ class LenderPages {
     segment::Borrowed wanted;
     store::SegmentRef segment;
     segment::Piece piece;
+    std::string identity;  ///< of the file that was read
   };
   LenderPages(std::unique_ptr<store::Store> store, segment::VersionId borrower);
   base::Result<Source> find(const segment::Borrowed& wanted);
+  void set_aside(const Source& source, const base::Error& why);
   base::Status read(const Source& source, std::uint64_t offset, base::ByteSpan target);
 
   std::unique_ptr<store::Store> store_;

@@ -112,6 +112,77 @@ TEST_F(BorrowedTest, ThatAreMissingMakeAVersionIncompleteAndAreNotPublishedWitho
   EXPECT_THAT(read.error().cause, HasSubstr("incomplete"));
 }
 
+const base::Error kDamage{PERDURE_CORRUPT, "segment", "chunk 0 at offset 4096 is damaged", "", false};
+
+// Else images that nobody can resume would count, and retention would give up the last one that is whole.
+TEST_F(BorrowedTest, ThatAreSetAsideMakeAllIncompleteThatBorrowedThem) {
+  const auto one = version(1), two = version(2), three = version(3), four = version(4);
+  ASSERT_TRUE(write(one));
+  const auto lent = segment_of(1);
+  for (const auto& borrower : {two, three}) {
+    ASSERT_TRUE(store_.lending()->borrow(borrower, lent));
+    ASSERT_TRUE(write(borrower, {lent}));
+    ASSERT_TRUE(read_version(store_, listed(borrower.version)));
+  }
+  ASSERT_TRUE(write(four));
+  ASSERT_TRUE(store_.quarantine(lent.segment, one, kDamage));
+  EXPECT_EQ(store_.set_aside("image").value().size(), 1U);
+  for (const auto& borrower : {two, three}) {
+    EXPECT_TRUE(store_.lending()->borrowed(borrower)->empty());
+    const auto read = read_version(store_, listed(borrower.version));
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().cause, HasSubstr("incomplete"));
+  }
+  EXPECT_TRUE(read_version(store_, listed(4)));
+  EXPECT_TRUE(store_.quarantine(lent.segment, one, kDamage)) << "somebody else found the same damage";
+}
+
+TEST_F(BorrowedTest, AreSetAsideAlsoWhenTheirOwnVersionIsGone) {
+  const auto one = version(1), two = version(2), three = version(3);
+  ASSERT_TRUE(write(one));
+  const auto lent = segment_of(1);
+  for (const auto& borrower : {two, three}) {
+    ASSERT_TRUE(store_.lending()->borrow(borrower, lent));
+    ASSERT_TRUE(write(borrower, {lent}));
+  }
+  ASSERT_TRUE(store_.remove(one));
+  const auto kept = store_.lending()->borrowed(three).value().at(0);
+  ASSERT_TRUE(store_.quarantine(kept.segment, one, kDamage));
+  EXPECT_EQ(store_.set_aside("image").value().size(), 1U);
+  for (const auto& borrower : {two, three}) EXPECT_FALSE(read_version(store_, listed(borrower.version)));
+}
+
+// A version that was written again since is another file, and what borrowed the earlier one lost nothing.
+TEST_F(BorrowedTest, OfAnotherFileStayWhenASegmentIsSetAside) {
+  const auto one = version(1), two = version(2);
+  ASSERT_TRUE(write(one));
+  const auto lent = segment_of(1);
+  ASSERT_TRUE(store_.lending()->borrow(two, lent));
+  ASSERT_TRUE(write(two, {lent}));
+  const std::string path = directory_.path() + "/" + lent.segment.path;
+  fs::copy_file(path, path + ".copy");
+  fs::rename(path + ".copy", path);
+  ASSERT_TRUE(store_.quarantine(segment_of(1).segment, one, kDamage));
+  EXPECT_TRUE(read_version(store_, listed(2)));
+}
+
+// Whoever set it aside was killed before the last step.
+TEST_F(BorrowedTest, ThatAQuarantineLeftAreRemovedByWhoCleans) {
+  const auto one = version(1), two = version(2);
+  ASSERT_TRUE(write(one));
+  const auto lent = segment_of(1);
+  ASSERT_TRUE(store_.lending()->borrow(two, lent));
+  ASSERT_TRUE(write(two, {lent}));
+  const std::string borrowed = directory_.path() + "/" + store_.lending()->borrowed(two).value().at(0).segment.path;
+  const std::string again = directory_ / "kept";
+  fs::create_hard_link(borrowed, again);
+  ASSERT_TRUE(store_.quarantine(lent.segment, one, kDamage));
+  fs::rename(again, borrowed);
+  ASSERT_TRUE(read_version(store_, listed(2))) << "as it was when the process was killed";
+  ASSERT_TRUE(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
+  EXPECT_FALSE(read_version(store_, listed(2)));
+}
+
 TEST_F(BorrowedTest, ThatAreCutOrAnotherSegmentMakeAVersionDamaged) {
   for (const bool cut : {true, false}) {
     const auto one = version(cut ? 1 : 11), two = version(cut ? 2 : 12), three = version(cut ? 3 : 13);

@@ -5,14 +5,18 @@
 //   3. rename the segment to <name>.<version>.<file name>.moving; what was published in its place since it was read is
 //      put back
 //   4. rename it to <name>.<version>.<file name>, and sync both directories
-// Whoever cleans goes on where a death came between 3 and 4: what is whole is put back.
-// A name that is taken by an earlier file gets a number: nothing in quarantine is ever overwritten.
+//   5. remove the names that this file has in versions that borrowed it, which lack something from then on
+// A segment whose own version is gone is set aside by a name that a borrower has for it. A version that lends nothing
+// any more lost nothing: step 5 goes by the file itself. Whoever cleans goes through step 5 again. Whoever cleans goes
+// on where a death came between 3 and 4: what is whole is put back. A name that is taken by an earlier file gets a
+// number: nothing in quarantine is ever overwritten.
 #include "store/posix_quarantine.hpp"
 
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <ctime>
+#include <functional>
 #include <optional>
 
 #include "base/cbor.hpp"
@@ -149,25 +153,92 @@ base::Result<bool> is_aside(const PosixPlace& place, const std::string& checkpoi
   return false;
 }
 
+/// A name of a segment in a version's directory.
+struct NamedSegment {
+  os::Directory directory;
+  std::string name;
+};
+
+/// Calls `take` with each name that versions of `checkpoint` have for what they borrowed, until that gives false. It
+/// may take the directory then.
+Status each_borrowed(const PosixPlace& place, const std::string& checkpoint,
+                     const std::function<base::Result<bool>(os::Directory&, const std::string&)>& take) {
+  PERDURE_TRY(const auto name, name_if_there(place, checkpoint));
+  if (!name) return {};
+  PERDURE_TRY(const auto versions, name->list());
+  for (const os::Entry& entry : versions) {
+    const auto number = entry.directory ? parse_version(entry.name) : std::nullopt;
+    if (!number) continue;
+    PERDURE_TRY(auto version, version_if_there(place, {checkpoint, *number, {}}));
+    PERDURE_TRY(const auto files, list_if_there(version));
+    for (const os::Entry& file : files) {
+      if (file.directory || !parse_borrowed(file.name)) continue;
+      PERDURE_TRY(const bool goes_on, take(*version, file.name));
+      if (!goes_on) return {};
+    }
+  }
+  return {};
+}
+
+bool is_of(const std::string& borrowed, std::uint64_t version, const std::string& file) {
+  const auto parsed = parse_borrowed(borrowed);
+  const auto& lent = parsed->segment.file;
+  return parsed->segment.version == version && segment::file_name(lent.index, lent.count, lent.attempt) == file;
+}
+
+/// In its own version's directory, or in that of one that borrowed it.
+base::Result<std::optional<NamedSegment>> find_named(const PosixPlace& place, const segment::VersionId& id,
+                                                     const std::string& file, const std::string& identity) {
+  PERDURE_TRY(auto version, version_if_there(place, id));
+  if (version) {
+    PERDURE_TRY(const bool there, version->contains(file));
+    if (there) return std::optional(NamedSegment{std::move(*version), file});
+  }
+  std::optional<NamedSegment> found;
+  const auto take = [&](os::Directory& directory, const std::string& name) -> base::Result<bool> {
+    if (!is_of(name, id.version, file)) return true;
+    PERDURE_TRY(const bool right, is_the_one(directory, name, identity));
+    if (right) found = NamedSegment{std::move(directory), name};
+    return !right;
+  };
+  PERDURE_CHECK(each_borrowed(place, id.name, take));
+  return found;
+}
+
+/// 5.
+Status remove_lent_names(const PosixPlace& place, const os::Directory& quarantine, const QuarantinedSegment& aside,
+                         const std::string& aside_name) {
+  const std::string file = segment::file_name(aside.index, aside.count, aside.id.attempt);
+  const auto damaged = quarantine.identity_of(aside_name);
+  if (!damaged && damaged.error().code == PERDURE_NOT_FOUND) return {};
+  PERDURE_CHECK(damaged);
+  return each_borrowed(place, aside.id.name,
+                       [&](const os::Directory& directory, const std::string& name) -> base::Result<bool> {
+                         if (!is_of(name, aside.id.version, file)) return true;
+                         const auto found = directory.identity_of(name);
+                         if (!found || found->device != damaged->device || found->inode != damaged->inode) return true;
+                         PERDURE_CHECK(directory.remove_file(name));
+                         PERDURE_CHECK(directory.sync());
+                         return true;
+                       });
+}
+
 }  // namespace
 
 Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                           const base::Error& why) {
   const std::string name = segment::file_name(segment.index, segment.count, segment.attempt);
   const std::string wanted = quarantined_name(id, name);
-  PERDURE_TRY(const auto version, version_if_there(place, id));
-  bool there = false;
-  if (version) {
-    PERDURE_TRY(there, version->contains(name));
-  }
-  if (!there) {
+  PERDURE_TRY(const auto found, find_named(place, id, name, segment.identity));
+  if (!found) {
     PERDURE_TRY(const bool done, is_aside(place, id.name, wanted));
     if (done) return {};  // somebody found the same damage
     return base::fail(PERDURE_NOT_FOUND, place.layout().version_directory(id) + "/" + name,
                       "no such segment to set aside");
   }
-  const std::string path = version->path_of(name);
-  PERDURE_TRY(const bool same, is_the_one(*version, name, segment.identity));
+  const os::Directory& version = found->directory;
+  const std::string path = version.path_of(found->name);
+  PERDURE_TRY(const bool same, is_the_one(version, found->name, segment.identity));
   if (!same) return base::fail(another_one(path));
   PERDURE_TRY(const auto quarantine, place.make_quarantine(id.name));  // 1
   PERDURE_TRY(const std::string aside, free_name(quarantine, wanted));
@@ -176,17 +247,18 @@ Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, co
   if (!reported && reported.error().code != PERDURE_NO_SPACE) return reported;
   if (!reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
   const std::string moving = aside + kMoving;
-  PERDURE_CHECK(version->rename_to_free(name, quarantine, moving));  // 3
+  PERDURE_CHECK(version.rename_to_free(found->name, quarantine, moving));  // 3
   PERDURE_TRY(const bool right, is_the_one(quarantine, moving, segment.identity));
   if (!right) {  // published between the look and the rename
-    PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, *version, name)));
-    PERDURE_CHECK(version->sync());
+    PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, version, found->name)));
+    PERDURE_CHECK(version.sync());
     if (reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
     return base::fail(another_one(path));
   }
   PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, quarantine, aside)));  // 4
   PERDURE_CHECK(quarantine.sync());
-  PERDURE_CHECK(version->sync());
+  PERDURE_CHECK(version.sync());
+  PERDURE_CHECK(remove_lent_names(place, quarantine, {id, {}, segment.index, segment.count}, aside));  // 5
   return remove_if_empty(place, id);
 }
 
@@ -226,8 +298,13 @@ Status finish_quarantine(const PosixPlace& place, const std::string& name) {
   for (const os::Directory& quarantine : quarantines) {
     PERDURE_TRY(const auto entries, quarantine.list());
     for (const os::Entry& entry : entries) {
-      const auto segment = entry.name.ends_with(kMoving) ? parse_quarantined(entry.name, name) : std::nullopt;
-      if (segment) PERDURE_CHECK(finish(place, segment->id, quarantine, entry.name));
+      if (entry.directory || entry.name.ends_with(".json")) continue;
+      const auto segment = parse_quarantined(entry.name, name);
+      if (!segment) continue;
+      if (entry.name.ends_with(kMoving))
+        PERDURE_CHECK(finish(place, segment->id, quarantine, entry.name));
+      else
+        PERDURE_CHECK(remove_lent_names(place, quarantine, *segment, entry.name));
     }
   }
   return {};

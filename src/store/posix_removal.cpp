@@ -33,13 +33,16 @@ Result<std::optional<os::Directory>> if_there(Result<os::Directory> opened) {
   return std::optional(std::move(*opened));
 }
 
-/// A directory that is not there has no entries: somebody else removed it.
+}  // namespace
+
 Result<std::vector<os::Entry>> list_if_there(const std::optional<os::Directory>& directory) {
   if (!directory) return std::vector<os::Entry>();
   auto entries = directory->list();
   if (!entries && entries.error().code == PERDURE_NOT_FOUND) return std::vector<os::Entry>();
   return entries;
 }
+
+namespace {
 
 Result<std::vector<std::string>> segments_of(const std::optional<os::Directory>& version,
                                              const segment::VersionId& id) {

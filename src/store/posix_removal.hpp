@@ -28,6 +28,9 @@ base::Status remove_if_empty(const PosixPlace& place, const segment::VersionId& 
 base::Result<std::optional<os::Directory>> name_if_there(const PosixPlace& place, const std::string& name);
 base::Result<std::optional<os::Directory>> version_if_there(const PosixPlace& place, const segment::VersionId& id);
 
+/// What is in it; nothing where it is not there, or is removed meanwhile.
+base::Result<std::vector<os::Entry>> list_if_there(const std::optional<os::Directory>& directory);
+
 /// The temporary segments of one segment in its version's directory, by name: the place's writer's, or anybody's.
 enum class Written { by_this_writer, by_anybody };
 base::Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written written,
