@@ -133,6 +133,26 @@ TEST(Increments, WhoseEarlierPagesAreDamagedLeaveTheTurnToAnOlderImage) {
   const Ran back = resumed(place, {"image"});
   EXPECT_EQ(back.status, Patient::kStatus) << back.err;
   EXPECT_THAT(back.err, HasSubstr("image@1 goes on as process"));
+  EXPECT_THAT(back.err, testing::AllOf(HasSubstr("passed over"), HasSubstr("version 3"))) << "not in silence";
+}
+
+// Else each capture after the damage was found would be acknowledged, and nobody could resume it.
+TEST(Increments, AreNotTakenOfImagesThatLackWhatWasSetAside) {
+  ProcessPlace place;
+  Patient patient(place);
+  capture_thrice(place, patient);
+  const auto store = store::make_store(place.store).value();
+  for (const auto& listing : store->list("image").value())
+    if (listing.id.version == 2)
+      ASSERT_TRUE(store->quarantine(listing.segments.at(0), listing.id,
+                                    {PERDURE_CORRUPT, "segment", "somebody found a damaged chunk", "", false}));
+  EXPECT_THAT(run_verb({"ls", place.store}).out, HasSubstr("incomplete"));
+  EXPECT_EQ(captured(place, patient).json()["borrowed_bytes"], 0) << "it is whole";
+  EXPECT_GT(captured(place, patient).json()["borrowed_bytes"], 0) << "of that one";
+  EXPECT_EQ(patient.end(), Patient::kStatus);
+  const Ran back = resumed(place, {"image"});
+  EXPECT_EQ(back.status, Patient::kStatus) << back.err;
+  EXPECT_THAT(back.err, HasSubstr("image@5 goes on as process"));
 }
 
 // Nothing bad is known of them then: whoever tries again later gets them.
