@@ -128,7 +128,8 @@ base::Status store(const CalibrateArguments& arguments, const config::Config& co
   result.model_file = calibration::model_path(directory, result.calibration.tier);
   PERDURE_CHECK(calibration::save(result.calibration, result.model_file));
   result.plot_file = directory + "/" + result.calibration.tier + ".svg";
-  return os::write_file_atomically(result.plot_file, base::as_bytes(calibrated_svg(result, model)));
+  return os::write_file_atomically(result.plot_file, base::as_bytes(calibrated_svg(result, model)),
+                                   os::Open::create_shared);
 }
 
 Result<std::uint64_t> chunk_bytes_of(const CalibrateArguments& arguments, const config::Config& config) {

@@ -1,6 +1,7 @@
 // perdure export, import and plot, as they are typed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -184,6 +185,19 @@ TEST(Plot, SaysWhatIsWrongWithAPlane) {
   refused({"plot", "heat", "field", "--to", store / "f.gif"}, kUsage, "FILE.png");
   refused({"plot", "heat", "field", "--to", store / "f.svg"}, kUsage, "PNG only");
   refused({"plot", "heat", "field", "--width", "0"}, kUsage, "--width");
+}
+
+// Colleagues who may read the one may read the other.
+TEST(Export, GivesAllItsFilesTheModeThatTheUmaskLeaves) {
+  ArrayStore store;
+  const mode_t before = ::umask(0022);
+  const auto mode_of = [](const fs::path& path) { return static_cast<unsigned>(fs::status(path).permissions()); };
+  EXPECT_EQ(store.run({"export", "heat", store / "out.h5"}).status, kGood);
+  EXPECT_EQ(store.run({"export", "heat", store / "out.zarr"}).status, kGood);
+  ::umask(before);
+  for (const char* name : {"out.h5", "out.xdmf"}) EXPECT_EQ(mode_of(store / name), 0644U) << name;
+  for (const auto& entry : fs::recursive_directory_iterator(store / "out.zarr"))
+    EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0755U : 0644U) << entry.path();
 }
 
 }  // namespace

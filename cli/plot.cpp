@@ -108,9 +108,10 @@ base::Json to_json(const plot::Field& field, const portable::Plane& plane) {
 
 base::Status write_picture(const plot::Field& field, Ending ending, const PlotArguments& arguments) {
   if (ending == Ending::svg)
-    return os::write_file_atomically(arguments.to, base::as_bytes(plot::svg(plot::curve_chart(field))));
+    return os::write_file_atomically(arguments.to, base::as_bytes(plot::svg(plot::curve_chart(field))),
+                                     os::Open::create_shared);
   PERDURE_TRY(const auto file, plot::png(field.y_label.empty() ? plot::curve_picture(field) : plot::picture(field)));
-  return os::write_file_atomically(arguments.to, file);
+  return os::write_file_atomically(arguments.to, file, os::Open::create_shared);
 }
 
 base::Status plot_region(const PlotArguments& arguments, Terminal& terminal) {

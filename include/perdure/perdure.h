@@ -269,8 +269,10 @@ typedef struct perdure_box {
 } perdure_box;
 
 /** Declares an array and registers this rank's part of it; again with the same id: replaces it. [local]
- *  Boxes are not empty, and at most 1,000,000. What they reach in memory must stay valid as in perdure_protect(). Boxes
- *  with gaps may lie within each other, as members of structures do. */
+ *  Boxes are not empty. A rank has at most 1,000,000 of an array, and what describes them takes at most 192 KiB: a
+ * regular grid of any size needs little, irregular boxes some 5 bytes each, so that about 37,000 of them fit. What they
+ * reach in memory must stay valid as in perdure_protect(). Boxes with gaps may lie within each other, as members of
+ * structures do. */
 PERDURE_API perdure_status perdure_protect_global(perdure_t* handle, int id, const perdure_array* array,
                                                   const perdure_box* boxes, size_t count);
 

@@ -17,7 +17,7 @@
 namespace perdure::os {
 namespace {
 
-constexpr mode_t kPrivateDirectory = 0700;
+constexpr mode_t kPrivateDirectory = 0700, kSharedDirectory = 0777;
 constexpr mode_t kOthers = 0077;
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -163,9 +163,10 @@ base::Result<std::vector<Entry>> list_directory(const std::string& path) {
   return list_open(std::move(fd), path);
 }
 
-base::Status make_directory(const std::string& path) {
-  const int result =
-      system_call({.call = "mkdir", .path = path}, [&] { return ::mkdir(path.c_str(), kPrivateDirectory); });
+namespace {
+
+base::Status make_directory_with(const std::string& path, mode_t mode) {
+  const int result = system_call({.call = "mkdir", .path = path}, [&] { return ::mkdir(path.c_str(), mode); });
   if (result == 0) return {};
   if (errno != EEXIST) return call_failed("mkdir", path);
   struct stat facts {};
@@ -175,6 +176,12 @@ base::Status make_directory(const std::string& path) {
   errno = ENOTDIR;
   return call_failed("mkdir", path);
 }
+
+}  // namespace
+
+base::Status make_directory(const std::string& path) { return make_directory_with(path, kPrivateDirectory); }
+
+base::Status make_shared_directory(const std::string& path) { return make_directory_with(path, kSharedDirectory); }
 
 base::Status make_directories(const std::string& path) {
   PERDURE_TRY(std::string level, absolute_path(path));

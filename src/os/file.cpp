@@ -17,7 +17,7 @@
 namespace perdure::os {
 namespace {
 
-constexpr mode_t kPrivateFile = 0600;
+constexpr mode_t kPrivateFile = 0600, kSharedFile = 0666;  // the system takes the umask off
 
 int flags_of(Open mode) {
   // O_NONBLOCK: opening a FIFO that somebody put there must not hang; it changes nothing for regular files.
@@ -30,6 +30,7 @@ int flags_of(Open mode) {
     case Open::create:
       return kCommon | O_RDWR | O_CREAT;
     case Open::create_new:
+    case Open::create_shared:
       return kCommon | O_RDWR | O_CREAT | O_EXCL;
   }
   return kCommon;
@@ -91,10 +92,11 @@ base::Result<File> File::open(const std::string& path, Open mode) { return open_
 
 base::Result<File> File::open_in(int parent, const std::string& name, const std::string& path, Open mode) {
   const int flags = flags_of(mode);
+  const mode_t permissions = mode == Open::create_shared ? kSharedFile : kPrivateFile;
   File file;
   file.path_ = path;
   file.fd_ = Fd(system_call({.call = "open", .path = path, .flags = flags},
-                            [&] { return ::openat(parent, name.c_str(), flags, kPrivateFile); }));
+                            [&] { return ::openat(parent, name.c_str(), flags, permissions); }));
   if (!file.fd_) return call_failed("open", path);
   struct stat facts {};
   PERDURE_CHECK(checked_call({.call = "fstat", .path = path}, [&] { return ::fstat(file.fd(), &facts); }));

@@ -40,8 +40,10 @@ enum class Open {
   read,
   read_write,
   create,
-  create_new
-};  ///< create*: read-write, mode 0600; create_new fails if it exists
+  create_new,
+  create_shared
+};  ///< create*: read-write, mode 0600; create_new fails if it exists; create_shared does, too, with mode 0666 less
+    ///< umask
 
 class Directory;
 
@@ -97,6 +99,7 @@ struct Entry {
 
 base::Result<std::vector<Entry>> list_directory(const std::string& path);  ///< without . and ..; sorted by name
 base::Status make_directory(const std::string& path);                      ///< mode 0700; success if it is there
+base::Status make_shared_directory(const std::string& path);               ///< the same with mode 0777 less umask
 /// All missing parents too, each synced into its parent.
 base::Status make_directories(const std::string& path);
 /// A directory only this user can enter: created 0700; if there, must be a real directory owned by us without access
@@ -116,7 +119,7 @@ base::Result<bool> exists(const std::string& path);
 base::Result<std::string> absolute_path(const std::string& path);  ///< lexical, from the working directory
 base::Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t limit_bytes);
 /// Temporary name, write, sync, rename, sync of the directory.
-base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data);
+base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data, Open how = Open::create_new);
 
 struct Space {
   std::uint64_t total_bytes = 0;

@@ -52,9 +52,10 @@ base::Result<std::vector<std::byte>> read_open(const File& file, std::uint64_t l
   return content;
 }
 
-base::Status write_and_rename(const std::string& temporary, const std::string& path, base::ConstByteSpan data) {
+base::Status write_and_rename(const std::string& temporary, const std::string& path, base::ConstByteSpan data,
+                              Open how) {
   {
-    PERDURE_TRY(const File file, File::open(temporary, Open::create_new));
+    PERDURE_TRY(const File file, File::open(temporary, how));
     PERDURE_CHECK(file.write(0, data));
     PERDURE_CHECK(file.sync());
   }
@@ -90,9 +91,9 @@ base::Status Directory::write_file_atomically(const std::string& name, base::Con
   return sync();
 }
 
-base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data) {
+base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data, Open how) {
   const std::string temporary = temporary_of(path);
-  if (auto written = write_and_rename(temporary, path, data); !written) {
+  if (auto written = write_and_rename(temporary, path, data, how); !written) {
     (void)remove_file(temporary);  // best effort: the first error is the one to report
     return written;
   }

@@ -108,7 +108,7 @@ class Description {
     const std::string text = xdmf(sets, file_.substr(file_.rfind('/') + 1), about);
     if (text.empty()) return {};
     temporary_ = temporary_beside(path_);
-    PERDURE_TRY(const auto file, os::File::open(temporary_, os::Open::create_new));
+    PERDURE_TRY(const auto file, os::File::open(temporary_, os::Open::create_shared));
     PERDURE_CHECK(file.write(0, base::as_bytes(text)));
     PERDURE_CHECK(file.sync());
     os::crash_point(os::CrashPoint::export_described);

@@ -116,7 +116,7 @@ class ZarrTarget : public Target {
       });
       const std::string path = chunk_path(array, chunk);
       PERDURE_CHECK(make_directories(path));
-      PERDURE_TRY(const auto file, os::File::open(path, os::Open::create_new));
+      PERDURE_TRY(const auto file, os::File::open(path, os::Open::create_shared));
       PERDURE_CHECK(file.write(0, buffer_));
       PERDURE_CHECK(file.sync());
       file.drop_cached();
@@ -212,7 +212,7 @@ class ZarrTarget : public Target {
 
   Status make_directory(const std::string& path) {
     if (!directories_.insert(path).second) return {};
-    return os::make_directory(path);
+    return os::make_shared_directory(path);
   }
   /// Those that the file lies in.
   Status make_directories(const std::string& file) {
@@ -226,7 +226,7 @@ class ZarrTarget : public Target {
   Status describe(const std::string& node, const Json& json) {
     const std::string path = temporary_ + (node.empty() ? "" : "/" + node) + "/zarr.json";
     PERDURE_CHECK(make_directories(path));
-    PERDURE_TRY(const auto file, os::File::open(path, os::Open::create_new));
+    PERDURE_TRY(const auto file, os::File::open(path, os::Open::create_shared));
     PERDURE_CHECK(file.write(0, base::as_bytes(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n")));
     return file.sync();
   }
