@@ -24,6 +24,34 @@ Box moved(const Box& range, const Box& offsets) {
   return box;
 }
 
+// Whether a loop over `range` that writes a data set reads elements of it, by these offsets, that it writes at another
+// index. Which value it then reads depends on the order of indices, and so on ranks and threads.
+bool reads_what_it_writes(const Box& range, const Box& offsets) {
+  bool others = false;  // than the element itself
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    const std::int64_t extent = range.end[d] - range.begin[d];
+    const std::int64_t begin = std::max(offsets.begin[d], 1 - extent), end = std::min(offsets.end[d], extent);
+    if (begin >= end) return false;  // all that it reads is outside of the range
+    others = others || begin < 0 || end > 1;
+  }
+  return others;
+}
+
+std::string defect_of_order(const Box& range, std::span<const Use> uses) {
+  for (const Use& writes : uses) {
+    if (writes.mode == track::Access::Mode::read) continue;
+    for (const Use& reads : uses) {
+      if (reads.set != writes.set || reads.mode == track::Access::Mode::write) continue;
+      for (const Box& offsets : *reads.stencil)
+        if (reads_what_it_writes(range, offsets))
+          return "it reads elements of data set '" + writes.set->name() +
+                 "' that it writes at another index, so that its result depends on ranks and threads: write another "
+                 "data set";
+    }
+  }
+  return {};
+}
+
 // Why a loop cannot do what it says; empty when it can.
 std::string defect_of(const Block& block, const Box& range, std::span<const Use> uses) {
   if (range.dimensions != block.dimensions()) return "its range has other dimensions than block '" + block.name + "'";
@@ -40,7 +68,7 @@ std::string defect_of(const Block& block, const Box& range, std::span<const Use>
     for (const Box& offsets : *use.stencil)
       if (const Box box = moved(range, offsets); !set.whole().contains(box)) return outside("reads", box);
   }
-  return {};
+  return defect_of_order(range, uses);
 }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }

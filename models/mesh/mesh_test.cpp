@@ -251,6 +251,24 @@ TEST(MeshRefusals, NameLoopAndDataSet) {
               }),
               HasSubstr("other dimensions"));
   EXPECT_THAT(complaint([&] { Mesh none(one_rank(), {0, false, false}); }), HasSubstr("threads"));
+  // Its result would depend on the order of indices.
+  const auto both = [](const auto&, const auto&) {};
+  const auto order = HasSubstr("loop 'l': it reads elements of data set 'a' that it writes at another index");
+  for (const std::int64_t offset : {-2, -1, 1, 2}) {
+    const Stencil from = Stencil::from_to({offset}, {offset});
+    EXPECT_THAT(complaint([&] { mesh.par_loop("l", block, box({{0, 8}}), nothing, read_write(a, from)); }), order);
+    EXPECT_THAT(complaint([&] { mesh.par_loop("l", block, box({{0, 8}}), both, write(a), read(a, from)); }), order);
+  }
+  EXPECT_THAT(complaint([&] {
+                mesh.par_loop("l", block, box({{0, 8}}), nothing, read_write(a, Stencil::star(1)));
+              }),
+              order);
+  // A boundary that takes what lies inside of it, and an element itself.
+  EXPECT_EQ(complaint([&] {
+              mesh.par_loop("edge", block, box({{-1, 0}}), nothing, read_write(a, Stencil::from_to({1}, {2})));
+            }),
+            "");
+  EXPECT_EQ(complaint([&] { mesh.par_loop("self", block, box({{0, 8}}), nothing, read_write(a)); }), "");
   on_ranks(2, [&](std::unique_ptr<Ranks> ranks) {
     Mesh two(std::move(ranks));
     const Block& wide = two.block("block", {20});
