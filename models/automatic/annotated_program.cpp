@@ -160,6 +160,14 @@ void AnnotatedProgram::ended() const {
   if (protection_) protection_->ended();
 }
 
+std::string AnnotatedProgram::lack_of_checkpoints() const {
+  const bool asked = policy_.every_s > 0 || policy_.every_loops > 0;
+  const bool long_enough = policy_.every_loops == 0 || regions_ > policy_.every_loops;
+  if (!protection_ || !reports_ || !asked || !long_enough || regions_ == 0 || !protection_->taken().empty()) return {};
+  return "checkpoint '" + policy_.name + "': none was made in " + std::to_string(regions_) + " regions" +
+         (told_.empty() ? "" : ": " + told_.back());
+}
+
 // Of many that nobody takes the last ones are kept.
 void AnnotatedProgram::tell(const std::string& said) {
   constexpr std::size_t kMost = 100;

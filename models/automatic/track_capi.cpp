@@ -348,6 +348,8 @@ perdure_status perdure_track_close(perdure_track_t** track, char* message, size_
   const std::unique_ptr<perdure_track> ended(*track);
   *track = nullptr;
   const perdure_status status = on_track(ended.get(), [](AnnotatedProgram& program) { program.ended(); });
+  const std::string lack = status == PERDURE_OK ? ended->program.lack_of_checkpoints() : std::string();
+  if (!lack.empty()) std::fprintf(stderr, "perdure: %s\n", lack.c_str());
   tell(message, message_bytes, ended->text);
   return status;
 }
