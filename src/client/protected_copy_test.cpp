@@ -147,6 +147,20 @@ class Copying : public ::testing::Test {
   std::vector<CopyPart> parts_;
 };
 
+// No event tells of that: only the copy itself fails. What was not copied must not count as copied.
+TEST_F(Copying, OfMemoryThatCannotBeReadIsAnError) {
+  for (const std::size_t page : {std::size_t{0}, std::size_t{37}, kMemory / kPage - 1}) {
+    take_all();
+    const auto copy = begin();
+    ASSERT_NE(copy, nullptr);
+    ASSERT_EQ(::mprotect(memory_ + page * kPage, kPage, PROT_NONE), 0);
+    const auto completed = complete(*copy);
+    ASSERT_EQ(::mprotect(memory_ + page * kPage, kPage, PROT_READ | PROT_WRITE), 0);
+    ASSERT_FALSE(completed) << "page " << page;
+    EXPECT_EQ(completed.error().code, PERDURE_INVALID_ARGUMENT);
+  }
+}
+
 // Each writes where no other one does: what races is they and the copier.
 TEST_F(Copying, IsExactWhileEightThreadsWriteAtRandom) {
   constexpr std::size_t kThreads = 8;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "os/file.hpp"
+#include "segment/borrowed.hpp"
 #include "support/crash_states.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/write_segment.hpp"
@@ -246,6 +247,38 @@ TEST_F(CrashConsistency, OfSettingASegmentAside) {
       if (path.find("0001-of-0002") != std::string::npos && !path.ends_with(".json")) ++copies;
     EXPECT_GE(copies, 1U) << "a segment that was set aside is lost " << state.description;
   });
+}
+
+// A version that is published has what it borrowed, whenever the power fails, and keeps it when the lender goes.
+TEST_F(CrashConsistency, OfBorrowingASegment) {
+  write(*store_, kOld, 1);
+  const BorrowedSegment lent{kOld.version, store_->list("nbody").value().at(0).segments[0]};
+  Manifest borrower = sample_version(kNext, 1)[0];
+  segment::set_borrowed(borrower.pieces.front().regions.front(), {lent.described()});
+  std::unique_ptr<OperationLog> log;
+  recorded(root_, log, [&](OperationLog& marks) {
+    ASSERT_TRUE(borrow(*store_, kNext, lent));
+    const auto written = write_segment(*store_, borrower, 4096);
+    ASSERT_TRUE(written) << written.error().text();
+    marks.mark(promise("present", kNext));
+    ASSERT_TRUE(store_->remove(kOld));
+  });
+  std::size_t published = 0;
+  test_support::for_each_crash_state(*log, [&](const CrashState& state) {
+    TemporaryDirectory disk(TemporaryDirectory::Place::memory);
+    state.image.write_to(disk.path());
+    const auto store = open(disk.path());
+    bool is_there = false;
+    for (const VersionListing& listing : store->list("nbody").value_or(std::vector<VersionListing>())) {
+      if (listing.id != kNext) continue;
+      const auto read = read_version(*store, listing);
+      EXPECT_TRUE(read) << read.error().text() << ", " << state.description;
+      is_there = true;
+    }
+    EXPECT_TRUE(is_there || promised(state, kNext) != "present") << state.description;
+    published += is_there ? 1 : 0;
+  });
+  EXPECT_GT(published, 3U);
 }
 
 /// Writes a segment as other libraries do. The replay must see what is wrong with that, or it proves nothing above.

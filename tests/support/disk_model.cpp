@@ -161,6 +161,8 @@ void DiskModel::apply(const DiskOperation& operation, std::size_t number, bool l
       remove(operation.path, number, lost);
       add(operation.new_path, node, number, lost);
     }
+  } else if (call == "link") {
+    if (NodePointer node = find(operation.path)) add(operation.new_path, node, number, lost);
   } else if (call == "fsync_dir") {
     sync_directory(operation.path);
   } else {

@@ -9,8 +9,8 @@ namespace perdure::test_support {
 namespace {
 
 const std::set<std::string>& recorded_calls() {
-  static const std::set<std::string> calls = {"open",  "pwrite", "ftruncate", "fallocate", "fsync",    "fdatasync",
-                                              "mkdir", "rmdir",  "rename",    "unlink",    "fsync_dir"};
+  static const std::set<std::string> calls = {"open",  "pwrite", "ftruncate", "fallocate", "fsync",     "fdatasync",
+                                              "mkdir", "rmdir",  "rename",    "unlink",    "fsync_dir", "link"};
   return calls;
 }
 
@@ -46,7 +46,8 @@ void OperationLog::after(const os::Operation& operation, int error_number) {
   recorded.call = operation.call;
   if (error_number != 0 || !recorded_calls().contains(recorded.call)) return;
   if (!relative(operation.path, recorded.path)) return;
-  if (recorded.call == "rename" && !relative(operation.new_path, recorded.new_path)) return;
+  if ((recorded.call == "rename" || recorded.call == "link") && !relative(operation.new_path, recorded.new_path))
+    return;
   recorded.offset = operation.offset;
   recorded.length = operation.length;
   recorded.data.assign(operation.data.begin(), operation.data.end());
