@@ -162,7 +162,7 @@ void AnnotatedProgram::ended() const {
 
 std::string AnnotatedProgram::lack_of_checkpoints() const {
   if (!protection_ || !reports_ || !protection_->taken().empty()) return {};
-  if (!protection_->waits() && told_.empty()) return {};  // it was too short for one
+  if (!protection_->is_late() && told_.empty()) return {};  // it was too short for one
   return "checkpoint '" + policy_.name + "': none was made in " + std::to_string(regions_) + " regions" +
          (told_.empty() ? "" : ": " + told_.back());
 }

@@ -48,8 +48,8 @@ class AnnotatedProgram {
   std::uint64_t regions() const { return regions_; }
   const Protection* protection() const { return protection_.get(); }
   std::optional<std::string> next_report();
-  /// At the end, of a run that was to make checkpoints and has made none: a sentence that says so, and why where that is
-  /// known; "" otherwise, and on ranks that write no report.
+  /// At the end, of a run that was to make checkpoints and has made none: a sentence that says so, and why where that
+  /// is known; "" otherwise, and on ranks that write no report.
   std::string lack_of_checkpoints() const;
 
  private:

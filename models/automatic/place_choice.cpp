@@ -10,8 +10,6 @@ using track::BoxSet;
 using track::Candidate;
 using track::LoopId;
 
-constexpr std::size_t kFew = 64;  // loops from which a place is chosen, where somebody waits
-
 std::vector<BoxSet> written_of(const track::Tracker& tracker) {
   std::vector<BoxSet> written;
   for (track::SetId set = 0; set < tracker.sets().size(); ++set) written.push_back(tracker.written(set));
@@ -38,7 +36,7 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
   const std::size_t size = learnt_.size();
   const bool a_step_more = wait_.steps() > steps && wait_.steps() < Wait::kMostSteps;
   if (a_step_more && !believed_) step_ = wait_.loops() - 1;
-  if (!learnt_.full() && !a_step_more && !(waiting && size >= kFew && (size & (size - 1)) == 0)) return;
+  if (!learnt_.full() && !a_step_more && !(waiting && size >= kMostLoops && (size & (size - 1)) == 0)) return;
   choose(tracker);
   here_ = learnt_.place(size - 1);
   if (!learnt_.full()) return;
@@ -63,7 +61,7 @@ void PlaceChoice::learn_anew() {
 
 // Where loops do not come again, as many loops count as a first choice takes.
 bool PlaceChoice::waited_long() const {
-  return !learnt_.full() && (wait_.steps() >= Wait::kMostSteps || wait_.loops() > kFew);
+  return !learnt_.full() && (wait_.steps() >= Wait::kMostSteps || wait_.loops() > kMostLoops);
 }
 
 // Places between a loop and its answer.

@@ -60,6 +60,8 @@ class PlaceChoice {
   void made() {
     if (none_ && learnt_.size() >= kLonger * learns_) learn_anew();
   }
+  /// Somebody waits for a place, longer than that may take.
+  bool is_late() const { return wait_.steps() > Wait::kMostSteps || wait_.loops() > kMostLoops; }
   /// So many loops a time step has, as far as is known.
   std::uint64_t step() const { return step_; }
   /// Once after each stretch: report() says more than it did.
@@ -87,6 +89,7 @@ class PlaceChoice {
   bool believed_ = false;  // the stretch is whole, and has its last part twice
   bool news_ = false;
   static constexpr std::uint64_t kShortStep = 64;
+  static constexpr std::uint64_t kMostLoops = 64;  // of a wait in which no loop comes again
   std::uint64_t step_ = kShortStep;
   std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
   std::optional<std::vector<track::BoxSet>> needed_of_;

@@ -75,7 +75,7 @@ class Protection final : public Follower {
   void ended() const;
   /// At the next place, whatever the policy says. All ranks say so.
   void trigger() { wanted_ = true; }
-  bool waits() const { return wanted_; }  ///< for a place, since a checkpoint was wanted
+  bool is_late() const { return choice_.is_late(); }  ///< a checkpoint was wanted long ago
   bool restarted() const { return restarted_; }
   std::uint64_t goes_on_at() const { return goes_on_at_; }  ///< the loop that a restart goes to
   const std::vector<StoredSet>& sets() const { return sets_; }

@@ -32,7 +32,7 @@ base::Status check_all(const os::Directory& directory, std::uint32_t user) {
     if (!entry.directory) continue;
     const auto inner = directory.open_directory(entry.name);
     if (!inner && inner.error().code == PERDURE_NOT_FOUND) continue;
-    PERDURE_CHECK(inner);
+    if (!inner) return base::fail(inner.error());
     PERDURE_CHECK(check_all(*inner, user));
   }
   return {};
@@ -48,7 +48,7 @@ base::Status check_ownership(const Store& store, const std::string& name, std::u
                       "where you trust all who write there, say --of-others");
   const auto root = os::Directory::open(path);
   if (!root && root.error().code == PERDURE_NOT_FOUND) return {};
-  PERDURE_CHECK(root);
+  if (!root) return base::fail(root.error());
   PERDURE_TRY(const auto found, root->identity());
   PERDURE_CHECK(check_one(path, found, user));
   const auto of_name = root->identity_of(name);
