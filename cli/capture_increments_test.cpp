@@ -142,10 +142,13 @@ TEST(Increments, AreNotTakenOfImagesThatLackWhatWasSetAside) {
   Patient patient(place);
   capture_thrice(place, patient);
   const auto store = store::make_store(place.store).value();
-  for (const auto& listing : store->list("image").value())
-    if (listing.id.version == 2)
-      ASSERT_TRUE(store->quarantine(listing.segments.at(0), listing.id,
-                                    {PERDURE_CORRUPT, "segment", "somebody found a damaged chunk", "", false}));
+  const auto listings = store->list("image").value();
+  for (const auto& listing : listings) {
+    if (listing.id.version != 2) continue;
+    const auto aside = store->quarantine(listing.segments.at(0), listing.id,
+                                         {PERDURE_CORRUPT, "segment", "somebody found a damaged chunk", "", false});
+    ASSERT_TRUE(aside) << aside.error().text();
+  }
   EXPECT_THAT(run_verb({"ls", place.store}).out, HasSubstr("incomplete"));
   EXPECT_EQ(captured(place, patient).json()["borrowed_bytes"], 0) << "it is whole";
   EXPECT_GT(captured(place, patient).json()["borrowed_bytes"], 0) << "of that one";

@@ -192,8 +192,8 @@ TEST(Export, GivesAllItsFilesTheModeThatTheUmaskLeaves) {
   ArrayStore store;
   const mode_t before = ::umask(0022);
   const auto mode_of = [](const fs::path& path) { return static_cast<unsigned>(fs::status(path).permissions()); };
-  EXPECT_EQ(store.run({"export", "heat", store / "out.h5"}).status, kGood);
-  EXPECT_EQ(store.run({"export", "heat", store / "out.zarr"}).status, kGood);
+  EXPECT_EQ(store.run({"export", "heat", "--to", store / "out.h5"}).status, kGood);
+  EXPECT_EQ(store.run({"export", "heat", "--to", store / "out.zarr"}).status, kGood);
   ::umask(before);
   for (const char* name : {"out.h5", "out.xdmf"}) EXPECT_EQ(mode_of(store / name), 0644U) << name;
   for (const auto& entry : fs::recursive_directory_iterator(store / "out.zarr"))
