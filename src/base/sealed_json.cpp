@@ -10,9 +10,7 @@ namespace {
 
 constexpr const char* kCheck = "check";
 
-std::string text_of(const Json& record) {
-  return record.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& record) { return record.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }
 
 std::string check_of(const Json& record) {
   std::array<char, 32> text{};

@@ -55,8 +55,8 @@ TEST_P(SlotIoTest, PartsWrittenInPiecesReadBackInOtherPiecesWithTheSameHash) {
   EXPECT_EQ(reading.digest(), base::hash128(data));
 }
 
-// A thread of the application that writes to its memory during a checkpoint costs no version: what was stored matches its
-// hash. The writer is another process, so that this one has no race.
+// A thread of the application that writes to its memory during a checkpoint costs no version: what was stored matches
+// its hash. The writer is another process, so that this one has no race.
 TEST_P(SlotIoTest, HashesWhatTheSlotGotWhoeverWritesToTheSourceMeanwhile) {
   constexpr std::size_t kBytes = base::MiB, kRounds = 20;
   void* shared = ::mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
