@@ -329,8 +329,8 @@ base::Status Directory::remove_directory(const std::string& name) const {
 
 base::Result<bool> Directory::remove_if_empty(const std::string& name) const {
   const std::string path = path_of(name);
-  const int result = system_call({.call = "rmdir", .path = path},
-                                 [&] { return ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR); });
+  const int result =
+      system_call({.call = "rmdir", .path = path}, [&] { return ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR); });
   if (result == 0 || errno == ENOENT) return true;
   if (errno == ENOTEMPTY || errno == EEXIST) return false;
   return call_failed("rmdir", path);
