@@ -334,6 +334,15 @@ base::Status Directory::remove_directory(const std::string& name) const {
   return unlink_in(fd_.get(), name, path_of(name), true);
 }
 
+base::Result<bool> Directory::remove_if_empty(const std::string& name) const {
+  const std::string path = path_of(name);
+  const int result =
+      system_call({.call = "rmdir", .path = path}, [&] { return ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR); });
+  if (result == 0 || errno == ENOENT) return true;
+  if (errno == ENOTEMPTY || errno == EEXIST) return false;
+  return call_failed("rmdir", path);
+}
+
 base::Status Directory::rename_to_free(const std::string& name, const Directory& to,
                                        const std::string& new_name) const {
   return rename_to_free_in({fd_.get(), name, path_of(name)}, {to.fd_.get(), new_name, to.path_of(new_name)});

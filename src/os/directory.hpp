@@ -25,8 +25,9 @@ class Directory {
   base::Result<bool> contains(const std::string& name) const;
   base::Status make_directory(const std::string& name) const;  ///< mode 0700; success if there is something
   base::Status sync() const;
-  base::Status remove_file(const std::string& name) const;       ///< success if it is not there
-  base::Status remove_directory(const std::string& name) const;  ///< an empty one; success if it is not there
+  base::Status remove_file(const std::string& name) const;            ///< success if it is not there
+  base::Status remove_directory(const std::string& name) const;       ///< an empty one; success if it is not there
+  base::Result<bool> remove_if_empty(const std::string& name) const;  ///< false: there is something in it
   /// As os::rename_to_free.
   base::Status rename_to_free(const std::string& name, const Directory& to, const std::string& new_name) const;
   base::Status rename(const std::string& name, const std::string& new_name) const;  ///< within it; replaces

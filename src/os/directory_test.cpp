@@ -145,6 +145,23 @@ TEST(RemoveDirectory, RefusesOneThatIsNotEmpty) {
   EXPECT_TRUE(remove_directory(directory / "a"));
 }
 
+TEST(RemoveDirectory, IfItIsEmptyTellsThatItIsNotFromWhatFails) {
+  const TemporaryDirectory directory;
+  const auto place = Directory::open(directory.path()).value();
+  EXPECT_TRUE(place.remove_if_empty("a").value()) << "nothing is there";
+  ASSERT_TRUE(place.make_directory("a"));
+  touch(directory / "a/file");
+  EXPECT_FALSE(place.remove_if_empty("a").value());
+  ASSERT_TRUE(remove_file(directory / "a/file"));
+  {
+    FaultRules faults(parse_fault_rules("rmdir:/a:EIO:1:1").value());
+    const InstalledHooks installed(faults);
+    EXPECT_EQ(place.remove_if_empty("a").error().code, PERDURE_IO);
+  }
+  EXPECT_TRUE(place.remove_if_empty("a").value());
+  EXPECT_FALSE(std::filesystem::exists(directory / "a"));
+}
+
 TEST(RemoveTree, RemovesEverythingBelowAndNothingBehindLinks) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(make_directories(directory / "kept"));

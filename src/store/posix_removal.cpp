@@ -119,16 +119,15 @@ Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written
 Status remove_if_empty(const PosixPlace& place, const segment::VersionId& id) {
   PERDURE_TRY(const auto name, name_if_there(place, id.name));
   if (!name) return {};
-  Status removed;
   for (int round = 0; round < kMostRounds; ++round) {
     PERDURE_TRY(const auto version, version_if_there(place, id));  // anew: it may be another one under that number
     if (!version) return {};
     PERDURE_TRY(const auto entries, list_if_there(version));
     if (!entries.empty()) return {};
-    removed = name->remove_directory(std::to_string(id.version));
+    PERDURE_TRY(const bool removed, name->remove_if_empty(std::to_string(id.version)));
     if (removed) return name->sync();
   }
-  return removed;
+  return {};  // it is never empty for long: then it stays
 }
 
 Status finish_removal(const PosixPlace& place, const segment::VersionId& id) {
