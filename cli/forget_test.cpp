@@ -96,7 +96,7 @@ TEST(Forget, OfANameWhoseDamagedRecordIsWrittenAgainIsRefused) {
   const store::Owner owner = this_process();
   std::ofstream(record) << "nonsense";
   std::thread writer([&] {
-    os::sleep_ns(100'000'000);
+    os::sleep_ns(100'000'000);  // wait: the verb has to find the damage first
     EXPECT_TRUE(store.store().set_owner("nbody", std::nullopt, owner));
   });
   const Ran ran = run_verb({"forget", "nbody", "--yes", "--store", store.path(), "--set", "checkpoint.lease=3600"});

@@ -27,7 +27,8 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
                        std::span<const track::Access> accesses, bool between, bool waiting) {
   const std::uint64_t steps = wait_.steps();
   wait_.loop(id, waiting);
-  if (chosen_ && learnt_.full() && wait_.loops() > 2 * gap_) learn_anew();  // the program does something else now
+  if (chosen_ && learnt_.full() && wait_.loops() > 2 * std::max<std::uint64_t>(chosen_->gap, 1))
+    learn_anew();  // the program does something else now
   here_ = calls_.place(id);
   if (learnt_.full()) return;
   names_.emplace(id, name);
@@ -108,25 +109,23 @@ void PlaceChoice::choose(const track::Tracker& tracker) {
   for (const LoopId first : learnt_.firsts()) consider(first);
   calls_ = track::CallsInStep(best_first);
   learnt_.tell_apart(calls_);
-  chosen_.reset();
-  if (best) chosen_ = best->place;
-  gap_ = best ? std::max<std::uint64_t>(best->gap, 1) : 0;
+  chosen_ = best;
   needed_of_.reset();
 }
 
 bool PlaceChoice::is_place(std::string_view name, bool between) const {
   if (!between) return false;
   if (waited_long()) return before_.empty() || name == before_;
-  if (chosen_) return *chosen_ == here_;
+  if (chosen_) return chosen_->place == here_;
   if (!before_.empty()) return name == before_;
   return none_;
 }
 
 // Of what was written by now: more than when the place was chosen, as long as the run is young.
 const std::vector<BoxSet>* PlaceChoice::foreseen(const track::Tracker& tracker, const std::vector<BoxSet>& written) {
-  if (!believed_ || !chosen_ || here_ != *chosen_) return nullptr;
+  if (!believed_ || !chosen_ || here_ != chosen_->place) return nullptr;
   if (needed_of_ != written) {
-    needed_ = learnt_.saved_before(*chosen_, tracker.sets(), written);
+    needed_ = learnt_.saved_before(chosen_->place, tracker.sets(), written);
     needed_of_ = written;
   }
   return needed_ ? &*needed_ : nullptr;
@@ -144,9 +143,9 @@ track::Report PlaceChoice::report(const track::Tracker& tracker) const {
   };
   for (const auto& one : learnt_.candidates(costs))
     report.loops.push_back({names_.at(learnt_.loop(one.first)), one.first, one.times, one.least, one.most,
-                            is_possible(one), one.place == chosen_});
+                            is_possible(one), chosen_ && one.place == chosen_->place});
   if (chosen_)
-    if (const auto saved = learnt_.saved_before(*chosen_, tracker.sets(), written))
+    if (const auto saved = learnt_.saved_before(chosen_->place, tracker.sets(), written))
       report.sets = track::explained(tracker.sets(), written, *saved);
   const std::size_t step = learnt_.period(), begin = costs.size() - 2 * step;
   for (std::size_t i = begin; i < begin + step; ++i)

@@ -84,7 +84,7 @@ class PlaceChoice {
   std::map<track::LoopId, std::string> names_;
   track::CallsInStep calls_;
   track::LoopId here_ = 0;
-  std::optional<track::LoopId> chosen_;
+  std::optional<track::Candidate> chosen_;
   bool none_ = false;      // of the loops comes again often enough
   bool believed_ = false;  // the stretch is whole, and has its last part twice
   bool news_ = false;
@@ -93,7 +93,6 @@ class PlaceChoice {
   std::uint64_t step_ = kShortStep;
   std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
   std::optional<std::vector<track::BoxSet>> needed_of_;
-  std::uint64_t gap_ = 0;  // loops from the chosen place to its next call, at most, as learnt
   Wait wait_;
 };
 

@@ -35,6 +35,16 @@ std::optional<std::string_view> branch_of(const ResumeChoices& choices) {
   return choices.branch.empty() ? std::nullopt : std::optional<std::string_view>(choices.branch);
 }
 
+/// What is known before anything of the image is read.
+base::Status may_begin(const config::Config& config, const std::string& name, const ResumeChoices& choices,
+                       bool holds) {
+  if (choices.lazy && !holds)
+    return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
+  if (choices.of_others) return {};
+  PERDURE_TRY(const auto store, store::make_store(config.text("store.path"), config.below("store.")));
+  return store::check_ownership(*store, name, os::user_id());
+}
+
 base::Error ended_before_use(base::Error why) {
   why.cause += "; it ran already, and was killed before it saw anything that did not come";
   return why;
@@ -111,12 +121,7 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
       for (ThreadImage& thread : image.threads) thread.death_signal = 0;
     return check(image);
   };
-  if (choices.lazy && !guard_)
-    return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
-  if (!choices.of_others) {
-    PERDURE_TRY(const auto store, store::make_store(config_.text("store.path"), config_.below("store.")));
-    PERDURE_CHECK(store::check_ownership(*store, name, os::user_id()));
-  }
+  PERDURE_CHECK(may_begin(config_, name, choices, guard_.has_value()));
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   AnyTarget target(choose, choices);
   target.borrow_by(

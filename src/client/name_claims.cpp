@@ -182,18 +182,7 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
   if (there && there->job != self_.job) return base::fail(of_another_job(name, *there));
   if (there && !there->study.empty() && !self_.study.empty() && there->study != self_.study)
     return base::fail(of_another_case(name, *there, self_.study));
-  plan::LeaseFacts facts;
-  if (there) {
-    const auto seen = watch.look(*there);
-    facts.owned = !there->ended;
-    facts.ours = ours(*there);
-    facts.same_machine = seen.same_machine;
-    facts.process_lives = seen.process_lives;
-    facts.renewed = seen.renewed;
-    facts.watched_ns = seen.watched_ns;
-    facts.lease_ns = std::max(there->lease_ns, self_.lease_ns);
-  }
-  const auto verdict = plan::judge_lease(facts);
+  const auto verdict = plan::judge_lease(there ? facts_of(*there, watch) : plan::LeaseFacts());
   if (verdict == plan::LeaseVerdict::wait) return std::nullopt;
   if (verdict == plan::LeaseVerdict::busy) return base::fail(busy(name, *there));
   const auto taken = store_.set_owner(name, there, successor(there));
@@ -217,6 +206,17 @@ std::optional<base::Status> NameClaims::try_to_replace_damaged(const std::string
                   "), and nobody wrote it again within " + whole_seconds(self_.lease_ns) +
                   ": this launch has taken the name");
   return keep(name);
+}
+
+plan::LeaseFacts NameClaims::facts_of(const store::Owner& there, store::OwnerWatch& watch) const {
+  const auto seen = watch.look(there);
+  return {.owned = !there.ended,
+          .ours = ours(there),
+          .same_machine = seen.same_machine,
+          .process_lives = seen.process_lives,
+          .renewed = seen.renewed,
+          .watched_ns = seen.watched_ns,
+          .lease_ns = std::max(there.lease_ns, self_.lease_ns)};
 }
 
 // Each record differs from all before it, so that who watches sees that it changed.

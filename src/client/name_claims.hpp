@@ -12,6 +12,7 @@
 #include "client/messages.hpp"
 #include "os/cpu_set.hpp"
 #include "os/thread.hpp"
+#include "plan/lease.hpp"
 #include "store/owner_watch.hpp"
 #include "store/store.hpp"
 
@@ -52,6 +53,7 @@ class NameClaims {
  private:
   /// Takes the name if that is decided; nothing: look again.
   std::optional<base::Status> try_to_take(const std::string& name, Access access, store::OwnerWatch& watch);
+  plan::LeaseFacts facts_of(const store::Owner& there, store::OwnerWatch& watch) const;
   std::optional<base::Status> try_to_replace_damaged(const std::string& name, const base::Error& damage,
                                                      store::OwnerWatch& watch);
   base::Status keep(const std::string& name);

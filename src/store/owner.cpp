@@ -51,19 +51,18 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
     return base::fail(PERDURE_CORRUPT, object, cause,
                       "if no job writes this checkpoint any more, remove the file: it holds nothing else");
   };
-  const auto unsealed = base::unseal(content, object);
-  if (!unsealed) return wrong(unsealed.error().cause);
-  const base::Json& json = *unsealed;
+  const auto json = base::unseal(content, object);
+  if (!json) return wrong(json.error().cause);
   const auto text = [&](const char* key) -> base::Result<std::string> {
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_string()) return wrong(std::string("field '") + key + "' is missing");
+    const auto found = json->find(key);
+    if (found == json->end() || !found->is_string()) return wrong(std::string("field '") + key + "' is missing");
     auto value = found->get<std::string>();
     if (value.size() > kMostText) return wrong(std::string("field '") + key + "' is too long");
     return value;
   };
   const auto number = [&](const char* key, std::uint64_t most) -> base::Result<std::uint64_t> {
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+    const auto found = json->find(key);
+    if (found == json->end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
       return wrong(std::string("field '") + key + "' is missing or out of range");
     return found->get<std::uint64_t>();
   };
@@ -84,8 +83,8 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
   PERDURE_TRY(owner.since_ns, number("since_ns", kAny));
   PERDURE_TRY(owner.lease_ns, number("lease_ns", kMostLease_ns));
   PERDURE_TRY(owner.beat, number("beat", kAny));
-  const auto ended = json.find("ended");
-  if (ended == json.end() || !ended->is_boolean()) return wrong("field 'ended' is missing");
+  const auto ended = json->find("ended");
+  if (ended == json->end() || !ended->is_boolean()) return wrong("field 'ended' is missing");
   owner.ended = ended->get<bool>();
   return owner;
 }
