@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "os/directory.hpp"
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
 #include "support/installed_hooks.hpp"
