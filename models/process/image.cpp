@@ -94,6 +94,9 @@ std::string wrong_with_maps(const ProcessImage& image) {
 
 std::string SystemImage::wrong() const {
   if (!whole_pages(vdso_begin, vdso_end)) return "field 'vdso_begin' is none";
+  constexpr std::int64_t kMostClock_ns = std::int64_t{1} << 62;
+  for (const std::int64_t clock_ns : {clocks.monotonic_ns, clocks.boottime_ns})
+    if (clock_ns < 0 || clock_ns > kMostClock_ns) return "field 'clocks' has a time that is none";
   return vdso_code.size() % kPageBytes == 0 && vdso_code.size() <= vdso_end - vdso_begin
              ? ""
              : "field 'vdso_code' has a wrong length";

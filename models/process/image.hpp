@@ -12,6 +12,7 @@
 #include "base/fields.hpp"
 #include "base/result.hpp"
 #include "process/architecture.hpp"
+#include "process/clocks.hpp"
 #include "process/descriptors.hpp"
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
@@ -23,7 +24,7 @@ namespace perdure::process {
 inline constexpr std::uint64_t kPageBytes = 4096;
 /// Pages are looked at in whole blocks, by their addresses: whether they hold only zeros, or changed.
 inline constexpr std::uint64_t kBlockBytes = 64 * base::KiB;
-inline constexpr std::uint32_t kImageFormat = 4;  ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 5;  ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -35,7 +36,8 @@ struct SystemImage {
   std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< with what belongs to them (vvar)
   std::vector<std::byte> vdso_code;            ///< what of them is code; it ends where they do
   std::uint64_t vdso_code_begin() const { return vdso_end - vdso_code.size(); }
-  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end, vdso_code)
+  ClockImage clocks;  ///< that count from a start of the machine, as the process saw them
+  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end, vdso_code, clocks)
   std::string wrong() const;
 };
 

@@ -32,9 +32,11 @@ struct FirstTask {
   void (*run)(void*);
   void* argument;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> shared;  // mappings that others have, too
+  bool shifts = false;                                          // the clocks of what it makes
+  OffsetsText offsets;
 };
 
-/// What it says when it has tried: 0 or an error number.
+/// What it says when it has tried: 0, an error number, or that of a name space of time, below 0.
 using Tried = std::int32_t;
 constexpr char kGoOn = 'g';
 
@@ -63,9 +65,10 @@ bool told_to_go_on(int control) {
   arguments.exit_signal = SIGCHLD;
   arguments.set_tid = address(&task.number);
   arguments.set_tid_size = 1;
-  const long made = kernel(SYS_clone3, address(&arguments), sizeof arguments);
+  const int no_time = task.shifts ? shift_children(task.offsets) : 0;
+  const long made = no_time != 0 ? -1 : kernel(SYS_clone3, address(&arguments), sizeof arguments);
   if (made == 0) task.run(task.argument);
-  const Tried tried = made < 0 ? errno : 0;
+  const Tried tried = no_time != 0 ? -no_time : made < 0 ? errno : 0;
   (void)kernel(SYS_write, static_cast<std::uint64_t>(task.control), address(&tried), sizeof tried);
   if (made < 0 || !told_to_go_on(task.control)) (void)kernel(SYS_exit_group, 1);
   // What we have of our maker would stay with us.
@@ -116,13 +119,20 @@ long clone_first(std::uint64_t flags, const FirstTask& task) {
 
 }  // namespace
 
-base::Result<NameSpace> NameSpace::make(pid_t number, void (*run)(void*), void* argument) {
+base::Result<NameSpace> NameSpace::make(pid_t number, void (*run)(void*), void* argument, const ClockImage& shift) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return base::fail(base::errno_error(errno, "socketpair", "name space"));
   os::Fd ours(ends[0]);
   const os::Fd its(ends[1]);
-  const FirstTask task{its.get(), ours.get(), number, run, argument, shared_mappings()};
+  const FirstTask task{its.get(),
+                       ours.get(),
+                       number,
+                       run,
+                       argument,
+                       shared_mappings(),
+                       shift != ClockImage(),
+                       text_of_offsets(offsets_with(shift))};
   // A process that may make one of processes alone keeps its rights.
   bool of_users = false;
   long first = clone_first(CLONE_NEWPID, task);
@@ -139,6 +149,7 @@ base::Result<NameSpace> NameSpace::make(pid_t number, void (*run)(void*), void* 
     return base::fail(PERDURE_INTERNAL, "name space", "its first process has ended");
   if (tried == EEXIST)
     return base::fail(PERDURE_EXISTS, process_text(number), "its number is that of the first process of a name space");
+  if (tried < 0) return base::fail(base::errno_error(-tried, "make a name space of time", process_text(number)));
   if (tried != 0) return base::fail(base::errno_error(tried, "make it", process_text(number)));
   const std::string own = "/proc/" + std::to_string(first);
   space.process_ = std::atoi(proc_text(own + "/task/" + std::to_string(first) + "/children").c_str());

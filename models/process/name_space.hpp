@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "os/file.hpp"
+#include "process/clocks.hpp"
 
 namespace perdure::process {
 
@@ -13,7 +14,9 @@ class NameSpace {
  public:
   /// `run` is called in the new process, a copy of one thread of ours, and does not return. PERDURE_EXISTS: the number
   /// is the first one's there; PERDURE_PERMISSION, PERDURE_UNSUPPORTED: the system allows no name spaces.
-  static base::Result<NameSpace> make(pid_t number, void (*run)(void*), void* argument);
+  /// The clocks of the new process are ahead by `shift` of those of this one, in a name space of time where that is not
+  /// zero.
+  static base::Result<NameSpace> make(pid_t number, void (*run)(void*), void* argument, const ClockImage& shift = {});
   NameSpace(NameSpace&& other) noexcept;
   NameSpace& operator=(NameSpace&&) = delete;
   /// All in it is ended, unless it was released.

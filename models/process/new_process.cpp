@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "process/clocks.hpp"
 #include "process/kernel_functions.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
@@ -116,7 +117,20 @@ struct ChildTask {
 struct MadeChild {
   pid_t process = 0;
   std::optional<NameSpace> space;
+  ClockImage shift;
 };
+
+std::string ahead_text(const ClockImage& shift) {
+  const auto seconds = std::max(shift.monotonic_ns, shift.boottime_ns) / 1'000'000'000;
+  return std::to_string(seconds) + " s";
+}
+
+base::Error clocks_go_back(const ProcessImage& image, const ClockImage& shift, const base::Error& why) {
+  return {PERDURE_PERMISSION, process_text(image.number),
+          "its clocks (CLOCK_MONOTONIC, CLOCK_BOOTTIME) would go back by " + ahead_text(shift) +
+              ", because this machine has run for a shorter time: " + why.cause,
+          "resume it as root, or in a name space of its own (--name-space), whose clocks go on", false};
+}
 
 base::Result<MadeChild> make_child(const ProcessImage& image, ChildTask& task, Numbering numbering) {
   pid_t number = image.number;
@@ -124,16 +138,26 @@ base::Result<MadeChild> make_child(const ProcessImage& image, ChildTask& task, N
   arguments.exit_signal = SIGCHLD;
   arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
   arguments.set_tid_size = 1;
+  const ClockImage shift = shift_to(image.system.clocks, clocks_of(::getpid()));
   if (numbering != Numbering::itself) {
-    const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+    std::optional<ShiftedChildren> shifted;
+    int error = 0;
+    if (shift != ClockImage()) {
+      auto begun = ShiftedChildren::begin(shift);
+      if (begun) shifted.emplace(std::move(*begun));
+      if (!begun && numbering == Numbering::everybody) return base::fail(clocks_go_back(image, shift, begun.error()));
+      if (!begun) error = EPERM;
+    }
+    const long made = error != 0 ? -1 : ::syscall(SYS_clone3, &arguments, sizeof arguments);
     if (made == 0) run_child(&task);
-    if (made > 0) return MadeChild{static_cast<pid_t>(made), {}};
-    if (errno != EPERM || numbering == Numbering::everybody) return base::fail(cannot_begin(image, errno));
+    if (made > 0) return MadeChild{static_cast<pid_t>(made), {}, shift};
+    if (error == 0) error = errno;
+    if (error != EPERM || numbering == Numbering::everybody) return base::fail(cannot_begin(image, error));
   }
   task.parent = 1;  // the first one there
-  PERDURE_TRY(auto space, NameSpace::make(number, run_child, &task));
+  PERDURE_TRY(auto space, NameSpace::make(number, run_child, &task, shift));
   const pid_t process = space.process();
-  return MadeChild{process, std::move(space)};
+  return MadeChild{process, std::move(space), shift};
 }
 
 }  // namespace
@@ -166,6 +190,9 @@ base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Oper
     NewProcess process(image, made->process);
     if (made->space) process.space_.emplace(std::move(*made->space));
     if (process.space_) process.numbers_.emplace(image.number, made->process);
+    if (made->shift != ClockImage())
+      process.notes_.push_back("its clocks go on: it has a name space of time, " + ahead_text(made->shift) +
+                               " ahead of this machine");
     PERDURE_CHECK(process.stop_behind(operations, meeting));
     return process;
   }();

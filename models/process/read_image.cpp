@@ -335,6 +335,7 @@ base::Status Reading::read_system() {
   image_.number = tracee_.process();
   image_.system.architecture = system.machine;
   image_.system.release = system.release;
+  image_.system.clocks = clocks_of(tracee_.process());
   image_.system.instructions = instruction_sets(proc_text("/proc/cpuinfo"));
   image_.leads_session = StatNumbers(text("stat")).value(6) == static_cast<std::uint64_t>(image_.number);
   image_.system.processor_state = kept_parts(image_.threads.front().extended_registers);

@@ -1,0 +1,88 @@
+// Clocks that count from a start of the machine go on after a resume, where this machine has run for a shorter time.
+#include <gtest/gtest.h>
+
+#include "cli/processes_testing.hpp"
+#include "process/clocks.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using testing::HasSubstr;
+
+// Each sleep is until a time of CLOCK_MONOTONIC: on a clock that went back it would not end.
+constexpr const char* kSleeper = R"(
+import os, sys, time
+place = sys.argv[1] + '/'
+last = time.monotonic()
+open(place + 'ready', 'w').close()
+while not os.path.exists(place + 'end'):
+    time.sleep(0.02)
+    now = time.monotonic()
+    if now < last:
+        open(place + 'back', 'w').write(str(last - now))
+    last = now
+open(place + 'last', 'w').write(str(last))
+)";
+constexpr std::int64_t kDay_ns = 86'400'000'000'000;
+
+/// A program on a machine that has run for a day longer than this one.
+class LongerMachine : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kPython)) GTEST_SKIP() << "there is no " << kPython;
+    const auto ahead = process::ShiftedChildren::begin({kDay_ns, kDay_ns});
+    if (!ahead) GTEST_SKIP() << ahead.error().text();
+    program_.emplace(std::vector<std::string>{kPython, "-c", kSleeper, place_.files}, place_.file("output"));
+    wait_for_file(place_.file("ready"));
+  }
+  void capture() {
+    const auto here = process::clocks_of(::getpid());
+    EXPECT_GE(process::clocks_of(program_->process()).monotonic_ns, here.monotonic_ns + kDay_ns);
+    const Ran captured =
+        Perdure(place_, {"capture", std::to_string(program_->process()), "--name", "sleeper", "--stop"}).wait();
+    ASSERT_EQ(captured.status, kGood) << captured.err;
+    EXPECT_EQ(program_->end(), -SIGKILL);
+  }
+  double last_time() const { return std::atof(content_of(place_.file("last")).c_str()); }
+  void goes_on(const Ran& ran) {
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_FALSE(std::filesystem::exists(place_.file("back"))) << content_of(place_.file("back"));
+    EXPECT_GE(last_time() * 1e9, static_cast<double>(kDay_ns));
+    EXPECT_THAT(ran.err, HasSubstr("its clocks go on"));
+  }
+  static constexpr const char* kPython = "/usr/bin/python3";
+  Orphans orphans_;
+  ProcessPlace place_;
+  std::optional<process::Program> program_;
+};
+
+TEST_F(LongerMachine, HasItsClocksGoOnHere) {
+  capture();
+  touch(place_.file("end"));
+  goes_on(resumed(place_, {"sleeper"}));
+}
+
+TEST_F(LongerMachine, HasItsClocksGoOnInANameSpaceOfProcesses) {
+  capture();
+  touch(place_.file("end"));
+  goes_on(resumed(place_, {"sleeper", "--name-space"}));
+}
+
+// What it makes in the meantime, and a later capture, have this machine's clocks and the program's.
+TEST_F(LongerMachine, IsCapturedAgainWithTheClocksThatItHas) {
+  capture();
+  for (int times = 0; times < 2; ++times) {
+    Perdure perdure(place_, {"resume", "sleeper"});
+    ASSERT_TRUE(perdure.says("goes on as process")) << perdure.err();
+    const std::string text = perdure.err();
+    const pid_t process = std::atoi(text.c_str() + text.find("as process ") + 11);
+    const Ran captured = Perdure(place_, {"capture", std::to_string(process), "--name", "sleeper", "--stop"}).wait();
+    ASSERT_EQ(captured.status, kGood) << captured.err;
+    (void)perdure.wait();
+  }
+  touch(place_.file("end"));
+  goes_on(resumed(place_, {"sleeper"}));
+}
+
+}  // namespace
+}  // namespace perdure::cli
