@@ -112,7 +112,7 @@ TEST_F(BorrowedTest, ThatAreMissingMakeAVersionIncompleteAndAreNotPublishedWitho
   EXPECT_THAT(read.error().cause, HasSubstr("incomplete"));
 }
 
-const base::Error kDamage{PERDURE_CORRUPT, "segment", "chunk 0 at offset 4096 is damaged", "", false};
+const base::Error kDamagedChunk{PERDURE_CORRUPT, "segment", "chunk 0 at offset 4096 is damaged", "", false};
 
 // Else images that nobody can resume would count, and retention would give up the last one that is whole.
 TEST_F(BorrowedTest, ThatAreSetAsideMakeAllIncompleteThatBorrowedThem) {
@@ -125,7 +125,7 @@ TEST_F(BorrowedTest, ThatAreSetAsideMakeAllIncompleteThatBorrowedThem) {
     ASSERT_TRUE(read_version(store_, listed(borrower.version)));
   }
   ASSERT_TRUE(write(four));
-  ASSERT_TRUE(store_.quarantine(lent.segment, one, kDamage));
+  ASSERT_TRUE(store_.quarantine(lent.segment, one, kDamagedChunk));
   EXPECT_EQ(store_.set_aside("image").value().size(), 1U);
   for (const auto& borrower : {two, three}) {
     EXPECT_TRUE(store_.lending()->borrowed(borrower)->empty());
@@ -134,7 +134,7 @@ TEST_F(BorrowedTest, ThatAreSetAsideMakeAllIncompleteThatBorrowedThem) {
     EXPECT_THAT(read.error().cause, HasSubstr("incomplete"));
   }
   EXPECT_TRUE(read_version(store_, listed(4)));
-  EXPECT_TRUE(store_.quarantine(lent.segment, one, kDamage)) << "somebody else found the same damage";
+  EXPECT_TRUE(store_.quarantine(lent.segment, one, kDamagedChunk)) << "somebody else found the same damage";
 }
 
 TEST_F(BorrowedTest, AreSetAsideAlsoWhenTheirOwnVersionIsGone) {
@@ -147,7 +147,7 @@ TEST_F(BorrowedTest, AreSetAsideAlsoWhenTheirOwnVersionIsGone) {
   }
   ASSERT_TRUE(store_.remove(one));
   const auto kept = store_.lending()->borrowed(three).value().at(0);
-  ASSERT_TRUE(store_.quarantine(kept.segment, one, kDamage));
+  ASSERT_TRUE(store_.quarantine(kept.segment, one, kDamagedChunk));
   EXPECT_EQ(store_.set_aside("image").value().size(), 1U);
   for (const auto& borrower : {two, three}) EXPECT_FALSE(read_version(store_, listed(borrower.version)));
 }
@@ -162,7 +162,7 @@ TEST_F(BorrowedTest, OfAnotherFileStayWhenASegmentIsSetAside) {
   const std::string path = directory_.path() + "/" + lent.segment.path;
   fs::copy_file(path, path + ".copy");
   fs::rename(path + ".copy", path);
-  ASSERT_TRUE(store_.quarantine(segment_of(1).segment, one, kDamage));
+  ASSERT_TRUE(store_.quarantine(segment_of(1).segment, one, kDamagedChunk));
   EXPECT_TRUE(read_version(store_, listed(2)));
 }
 
@@ -176,7 +176,7 @@ TEST_F(BorrowedTest, ThatAQuarantineLeftAreRemovedByWhoCleans) {
   const std::string borrowed = directory_.path() + "/" + store_.lending()->borrowed(two).value().at(0).segment.path;
   const std::string again = directory_ / "kept";
   fs::create_hard_link(borrowed, again);
-  ASSERT_TRUE(store_.quarantine(lent.segment, one, kDamage));
+  ASSERT_TRUE(store_.quarantine(lent.segment, one, kDamagedChunk));
   fs::rename(again, borrowed);
   ASSERT_TRUE(read_version(store_, listed(2))) << "as it was when the process was killed";
   ASSERT_TRUE(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
