@@ -39,17 +39,17 @@ struct OwnsElements<std::vector<T, Allocator>> : std::true_type {};
 namespace detail {
 
 template <class T>
-struct IsVector : std::false_type {};
+inline constexpr bool is_vector = false;
 template <class T, class Allocator>
-struct IsVector<std::vector<T, Allocator>> : std::true_type {};
+inline constexpr bool is_vector<std::vector<T, Allocator>> = true;
 template <class T>
-struct IsVectorOfBool : std::false_type {};
+inline constexpr bool is_vector_of_bool = false;
 template <class Allocator>
-struct IsVectorOfBool<std::vector<bool, Allocator>> : std::true_type {};
+inline constexpr bool is_vector_of_bool<std::vector<bool, Allocator>> = true;
 
 template <class Container>
 constexpr void check_owner() {
-  static_assert(!IsVectorOfBool<Container>::value, "std::vector<bool> has no addressable elements");
+  static_assert(!is_vector_of_bool<Container>, "std::vector<bool> has no addressable elements");
   if constexpr (HasData<Container>::value) {
     using Value = std::remove_pointer_t<decltype(std::declval<Container&>().data())>;
     if constexpr (HasData<Value>::value)
@@ -130,7 +130,7 @@ class Kept {
 template <class Access>
 void resize_kept(Access container, std::size_t count, Kept& kept) {
   using Container = std::remove_reference_t<std::invoke_result_t<Access&>>;
-  if constexpr (IsVector<Container>::value) {
+  if constexpr (is_vector<Container>) {
     auto old = std::make_shared<Container>(container().get_allocator());
     Container made(container().get_allocator());
     made.resize(count);

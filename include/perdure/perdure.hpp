@@ -449,7 +449,7 @@ class Handle {
           id, "its vector has " + std::to_string(count) + " elements, which are no rows of " + std::to_string(row));
     Status done = protect_list(id, array, vector.data(), count / row);
     if (done) done = follow(id, vector);
-    if constexpr (detail::IsVector<Container>::value) {
+    if constexpr (detail::is_vector<Container>) {
       if (done)
         resizable_[id] = [id, array, &vector, empty = vector.empty()](Handle& handle, const detail::Stored& stored) {
           return handle.resize_list(id, array, vector, empty, stored);

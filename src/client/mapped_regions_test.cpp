@@ -43,14 +43,15 @@ TEST(MappedRegions, ThatWereUnmappedAreNamed) {
   capture::RegionTable table;
   ASSERT_TRUE(table.protect({1, other.data(), 1, other.size()}));
   ASSERT_TRUE(table.protect({2, pages.at(0), 1, kBytes}));
-  EXPECT_TRUE(check_mapped(table, Touch::capture));
+  EXPECT_TRUE(check_mapped(table, MemoryUse::capture));
   pages.free(kBytes / kPage / 2);
-  expect_names(check_mapped(table, Touch::capture), "region 2: its memory, 1.0 MiB");
+  expect_names(check_mapped(table, MemoryUse::capture), "region 2: its memory, 1.0 MiB");
   const std::int32_t first = 1, both[] = {1, 2, 77};
-  EXPECT_TRUE(check_mapped(table, Touch::fill, std::span(&first, 1))) << "a restore of the other one does not need it";
-  EXPECT_FALSE(check_mapped(table, Touch::fill, both));
+  EXPECT_TRUE(check_mapped(table, MemoryUse::fill, std::span(&first, 1)))
+      << "a restore of the other one does not need it";
+  EXPECT_FALSE(check_mapped(table, MemoryUse::fill, both));
   ASSERT_TRUE(table.unprotect(2));
-  EXPECT_TRUE(check_mapped(table, Touch::capture));
+  EXPECT_TRUE(check_mapped(table, MemoryUse::capture));
 }
 
 TEST(MappedRegions, OfFewBytesAreNamedAmongManyOthers) {
@@ -69,14 +70,14 @@ TEST(MappedRegions, OfFewBytesAreNamedAmongManyOthers) {
   ASSERT_TRUE(table.protect({1000, reinterpret_cast<std::byte*>(&on_the_stack), 8, 1}));
   ASSERT_TRUE(table.protect({1001, reinterpret_cast<std::byte*>(on_the_heap.data()), 8, 3}));
   ASSERT_TRUE(table.protect({1002, nullptr, 8, 0}));
-  EXPECT_TRUE(check_mapped(table, Touch::capture));
+  EXPECT_TRUE(check_mapped(table, MemoryUse::capture));
   for (std::size_t page = 1; page < kRegions; page += 26) pages.free(page);
-  EXPECT_TRUE(check_mapped(table, Touch::capture)) << "what is between them may be missing";
+  EXPECT_TRUE(check_mapped(table, MemoryUse::capture)) << "what is between them may be missing";
   pages.free(198);
   const auto id = std::find(turned.begin(), turned.end(), 198) - turned.begin();
-  expect_names(check_mapped(table, Touch::capture), "region " + std::to_string(id) + ": its memory, 16 B");
-  expect_names(check_mapped(*table.find(static_cast<std::int32_t>(id)), Touch::fill), "its memory, 16 B");
-  EXPECT_TRUE(check_mapped(*table.find(1000), Touch::fill));
+  expect_names(check_mapped(table, MemoryUse::capture), "region " + std::to_string(id) + ": its memory, 16 B");
+  expect_names(check_mapped(*table.find(static_cast<std::int32_t>(id)), MemoryUse::fill), "its memory, 16 B");
+  EXPECT_TRUE(check_mapped(*table.find(1000), MemoryUse::fill));
 }
 
 /// `count` rows of two doubles, each at the end of a page, of a column of more rows.
@@ -93,12 +94,12 @@ capture::Region rows_at(const OwnPages& pages, std::size_t count, const capture:
 TEST(MappedRegions, OfArraysNeedTheirRowsOnly) {
   const OwnPages pages(42);
   const auto part = rows_at(pages, 40);
-  EXPECT_TRUE(check_mapped(part, Touch::capture));
+  EXPECT_TRUE(check_mapped(part, MemoryUse::capture));
   pages.free(0);
   pages.free(41);
-  EXPECT_TRUE(check_mapped(part, Touch::capture)) << "they are around it";
+  EXPECT_TRUE(check_mapped(part, MemoryUse::capture)) << "they are around it";
   pages.free(20);
-  expect_names(check_mapped(part, Touch::capture), "region 5 'field': its memory, 640 B");
+  expect_names(check_mapped(part, MemoryUse::capture), "region 5 'field': its memory, 640 B");
 }
 
 TEST(MappedRegions, OfArraysMayHaveGapsThatAreNotThere) {
@@ -111,11 +112,11 @@ TEST(MappedRegions, OfArraysMayHaveGapsThatAreNotThere) {
         backwards ? -2 * static_cast<std::int64_t>(kPage) : 2 * static_cast<std::int64_t>(kPage);
     const capture::OwnedBox owned{field.whole, pages.at(backwards ? 40 : 2) + 8, array::Strides{stride}};
     const auto part = capture::region_of(capture::ArrayPart::make(5, field, {}, {owned}, true).value());
-    EXPECT_TRUE(check_mapped(part, Touch::capture)) << "so far";
+    EXPECT_TRUE(check_mapped(part, MemoryUse::capture)) << "so far";
     for (std::size_t page = 3; page < 41; page += 2) pages.free(page);
-    EXPECT_TRUE(check_mapped(part, Touch::capture));
+    EXPECT_TRUE(check_mapped(part, MemoryUse::capture));
     if (backwards) pages.free(22);
-    EXPECT_EQ(check_mapped(part, Touch::capture).has_value(), !backwards);
+    EXPECT_EQ(check_mapped(part, MemoryUse::capture).has_value(), !backwards);
   }
 }
 
@@ -125,11 +126,11 @@ TEST(MappedRegions, WhoseGhostsAreFilledNeedThese) {
   const auto with = rows_at(pages, 40, filled);
   filled.fill = false;
   const auto without = rows_at(pages, 40, filled);
-  EXPECT_TRUE(check_mapped(with, Touch::fill));
+  EXPECT_TRUE(check_mapped(with, MemoryUse::fill));
   pages.free(41);
-  EXPECT_FALSE(check_mapped(with, Touch::fill));
-  EXPECT_TRUE(check_mapped(with, Touch::capture));
-  EXPECT_TRUE(check_mapped(without, Touch::fill));
+  EXPECT_FALSE(check_mapped(with, MemoryUse::fill));
+  EXPECT_TRUE(check_mapped(with, MemoryUse::capture));
+  EXPECT_TRUE(check_mapped(without, MemoryUse::fill));
 }
 
 }  // namespace

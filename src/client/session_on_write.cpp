@@ -65,7 +65,7 @@ base::Status Session::finish_capture() {
   const base::Status mine = base::caught("checkpoint", [&]() -> base::Status {
     const base::Status copied = flight->wait();
     const bool gone = !copied && copied.error().code == PERDURE_INVALID_ARGUMENT;
-    if (gone) PERDURE_CHECK(check_mapped(regions_, Touch::capture));  // which says of which region
+    if (gone) PERDURE_CHECK(check_mapped(regions_, MemoryUse::capture));  // which says of which region
     return copied;
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
