@@ -907,7 +907,10 @@ class Handle {
     }
     auto done = restore(name, version);
     const bool everywhere = done.ok();
-    if (!everywhere) kept.give_back();
+    if (!everywhere) {
+      kept.give_back();
+      for (auto& [first, growing] : growing_) (void)find_elements(first, growing);  // else the next call says why not
+    }
     if (!everywhere && !local) done = local.error();
     return {everywhere, std::move(done)};
   }
