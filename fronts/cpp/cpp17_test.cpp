@@ -20,6 +20,11 @@ TEST(Cpp17, AHandleThatWasNeverOpenedGivesErrorsInBothStyles) {
   EXPECT_EQ(done.error().code, PERDURE_CLOSED);
   double number = 0;
   EXPECT_EQ(handle.protect_all(1, numbers, number).error().code, PERDURE_CLOSED);
+  std::unique_ptr<double[]> memory;
+  int count = 0;
+  EXPECT_EQ(handle.protect(1, memory, count).error().code, PERDURE_CLOSED);
+  EXPECT_EQ(handle.protect_where(1, [&]() -> auto& { return numbers; }).error().code, PERDURE_CLOSED);
+  EXPECT_EQ(handle.restore_resizing("run").error().code, PERDURE_CLOSED);
   EXPECT_THROW(handle.checkpoint("run", 1).value(), perdure::Failure);
   EXPECT_TRUE(handle.close().ok());
 }

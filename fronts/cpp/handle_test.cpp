@@ -258,6 +258,39 @@ TEST_F(Front, NotesEveryRestoreThatSucceedsWhereThatIsAskedFor) {
   EXPECT_EQ(handle.restore("noted").value(), 5) << "what cannot be noted is restored all the same";
 }
 
+TEST_F(Front, SaysWhichDamagedVersionARestorePassedOver) {
+  std::vector<double> field(1000);
+  {
+    auto handle = open();
+    handle.protect(0, field).value();
+    for (const int version : {1, 2, 3}) {
+      field.assign(1000, version);
+      handle.checkpoint("app", version).value();
+    }
+    EXPECT_FALSE(handle.last_restored().value());
+  }
+  for (const auto& segment : std::filesystem::directory_iterator(directory_ + "/store/app/3")) {
+    std::fstream file(segment.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(5000).write("damage", 6);
+    ASSERT_TRUE(file.good());
+  }
+  auto handle = open();
+  handle.protect(0, field).value();
+  for (const bool resizing : {false, true}) {
+    field.assign(1000, 0.0);
+    EXPECT_EQ((resizing ? handle.restore_resizing("app") : handle.restore("app")).value(), 2);
+    EXPECT_EQ(field, std::vector<double>(1000, 2.0));
+    const auto restored = handle.last_restored().value();
+    ASSERT_TRUE(restored);
+    EXPECT_EQ(restored->name, "app");
+    EXPECT_EQ(restored->version, 2);
+    ASSERT_EQ(restored->passed_over.size(), 1U) << resizing;
+    EXPECT_EQ(restored->passed_over[0].version, 3);
+    EXPECT_GT(restored->passed_over[0].created_ns, restored->created_ns);
+    EXPECT_FALSE(restored->passed_over[0].why.empty());
+  }
+}
+
 TEST_F(Front, WaitsTellsTheLevelAndRetires) {
   auto handle = open();
   int a = 1;

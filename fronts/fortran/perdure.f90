@@ -2,7 +2,7 @@
 !! those of perdure.h; every subroutine ends with the status (perdure_ok or what went wrong).
 !!
 !! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and
-!! they must not be moved or deallocated while protected. Declare them with the attribute `target` (restore writes them
+!! they must not be moved or deallocated while protected, but for those that follow their owner (perdure_follow). Declare them with the attribute `target` (restore writes them
 !! behind the compiler's back). Versions are integer(int32) or integer(int64), indices, extents and widths are integers of
 !! any kind. What an allocatable or pointer component refers to is not part of a region, and the compiler does not say
 !! whether a derived type has one: objects of derived types, and addresses (c_ptr), are refused unless `bytes=.true.` says
@@ -70,6 +70,50 @@ module perdure
     integer(c_int) :: restore_source = 0        !< 0 nowhere, 1 tier, 2 store, 3 both; +4: from other nodes into the tier
   end type
 
+  !> Where an array is now: what a procedure of perdure_follow says, by perdure_set_place.
+  type, bind(c), public :: perdure_place
+    private
+    type(c_ptr) :: address = c_null_ptr  !< of the first element
+    integer(c_int64_t) :: count = 0      !< of elements
+    integer(c_int) :: refusal = 1        !< 0: it is a place; 1: nothing was said; 2: the array is not in one piece
+    character(kind=c_char) :: type(32) = c_null_char  !< of an element, as in perdure.h
+  end type
+
+  !> What a restore took.
+  type, public :: perdure_restored_info
+    character(:), allocatable :: name    !< of the checkpoint
+    integer(int64) :: version = -1       !< its number
+    character(:), allocatable :: branch  !< "3f9a12"
+    integer(int64) :: created_ns = 0     !< when its checkpoint was begun, nanoseconds since 1970
+    real(real64) :: age_s = 0            !< since then, by this machine's clock
+    integer :: source = 0                !< as perdure_progress%restore_source
+    integer :: passed_over = 0           !< how many versions are newer and were not taken
+  end type
+
+  !> A version that is newer than the one that was restored.
+  type, public :: perdure_passed_over_info
+    integer(int64) :: version = -1       !< its number
+    integer(int64) :: created_ns = 0     !< when its checkpoint was begun, nanoseconds since 1970
+    character(:), allocatable :: why     !< it was not taken
+  end type
+
+  abstract interface
+    !> Says where an array is now, and how many elements it has: call perdure_set_place(place, array). It must not call
+    !! anything else of Perdure with the same handle.
+    subroutine perdure_where(place)
+      import :: perdure_place
+      type(perdure_place), intent(out) :: place
+    end subroutine
+    !> perdure_locate of perdure.h: where the elements of an owner are, and how many. 0, or what else it likes where it
+    !! cannot say.
+    integer(c_int) function perdure_locate(owner, address, count) bind(c)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: owner
+      type(c_ptr), intent(inout) :: address
+      integer(c_size_t), intent(inout) :: count
+    end function
+  end interface
+
   !> An array in a stored checkpoint.
   type, public :: perdure_array_info
     integer(int64), allocatable :: extents(:)     !< of the whole array, in Fortran's order
@@ -107,6 +151,14 @@ module perdure
       type(*), dimension(..), intent(inout), target, optional :: r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, &
         r13, r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, r30, r31, r32
       type(*), dimension(..), intent(in), optional :: bytes
+    end subroutine
+
+    !> `array` is the place, whatever its kind and rank. [local] It is contiguous. Not allocated, or associated with
+    !! nothing, it is a place without elements.
+    subroutine perdure_set_place(place, array) bind(c, name="perdure_fortran_set_place")
+      import :: perdure_place
+      type(perdure_place), intent(inout) :: place
+      type(*), dimension(..), intent(in), target :: array
     end subroutine
 
     ! arrays.c says what is what.
@@ -157,6 +209,20 @@ module perdure
   interface perdure_restore_regions
     procedure restore_regions_int64, restore_regions_int32
   end interface
+  !> The same of branch `branch` ("3f9a12", as `perdure ls` writes it) and what that went on from, whichever branch is the
+  !! current one; what is checkpointed next goes on from there. [collective]
+  interface perdure_restore_branch
+    procedure restore_branch_int64, restore_branch_int32
+  end interface
+  !> A region, or part of an array, that is registered already is where a procedure says, at each checkpoint and restore.
+  !! [local] So arrays may be allocated anew, and pointers may change places. See perdure_follow() in perdure.h. Either
+  !! perdure_follow(handle, id, where, status): `where` is a procedure of a module or of the main program, as
+  !! perdure_where; or perdure_follow(handle, id, locate, owner, status): `locate` is as perdure_locate, and is handed
+  !! `owner`, a c_ptr. It has the elements of the region now, or more than these. Its shape is not stored any more, as it
+  !! may change.
+  interface perdure_follow
+    procedure follow_place, follow_owner
+  end interface
   !> Waits until the checkpoint has reached `level` on all ranks, at most `timeout_s` seconds. [collective]
   interface perdure_wait
     procedure wait_int64, wait_int32
@@ -184,10 +250,12 @@ module perdure
   integer(c_int64_t), parameter :: no_numbers(0) = [integer(c_int64_t) ::]
 
   public :: perdure_open, perdure_protect, perdure_protect_all, perdure_describe, &
+            perdure_follow, perdure_set_place, perdure_where, perdure_locate, &
             perdure_set_presence, perdure_was_restored, perdure_renamed, perdure_pass_over, &
             perdure_protect_global, perdure_block, perdure_protect_list, perdure_protect_replicated, &
             perdure_stored_array, perdure_unprotect, perdure_checkpoint, perdure_latest, &
-            perdure_stored_size, perdure_restore, perdure_restore_regions, perdure_wait, perdure_level_reached, &
+            perdure_stored_size, perdure_restore, perdure_restore_regions, perdure_restore_branch, &
+            perdure_restored, perdure_passed_over, perdure_wait, perdure_level_reached, &
             perdure_get_progress, perdure_next_report, perdure_retire, perdure_any, perdure_due, &
             perdure_close, perdure_error_text, &
             perdure_error_retryable, perdure_status_name, perdure_version, perdure_native
@@ -230,6 +298,27 @@ contains
     character(*), intent(in), optional :: unit, description
     handle%refusal = 0
     status = c_describe(handle%native, int(id, c_int), to_c(name), to_c(unit), to_c(description))
+  end subroutine
+
+  !> See perdure_follow.
+  subroutine follow_place(handle, id, where, status)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    procedure(perdure_where) :: where
+    integer, intent(out) :: status
+    handle%refusal = 0
+    status = c_follow_place(handle%native, int(id, c_int), c_funloc(where))
+  end subroutine
+
+  !> See perdure_follow.
+  subroutine follow_owner(handle, id, locate, owner, status)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    procedure(perdure_locate) :: locate
+    type(c_ptr), intent(in) :: owner
+    integer, intent(out) :: status
+    handle%refusal = 0
+    status = c_follow(handle%native, int(id, c_int), c_funloc(locate), owner)
   end subroutine
 
   !> Whether a restore may find that a region is not stored: perdure_optional, or perdure_required. [local]
@@ -505,6 +594,49 @@ contains
     status = c_restore_regions(handle%native, trim(name)//c_null_char, version, list, size(ids, kind=c_size_t))
   end subroutine
 
+  !> See perdure_restore_branch.
+  subroutine restore_branch_int64(handle, name, branch, version, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name, branch
+    integer(int64), intent(in) :: version
+    integer, intent(out) :: status
+    handle%refusal = 0
+    status = c_restore_branch(handle%native, trim(name)//c_null_char, trim(branch)//c_null_char, version)
+  end subroutine
+
+  !> What the last restore of this handle took. [local] perdure_not_found: there was none.
+  subroutine perdure_restored(handle, info, status)
+    type(perdure_handle), intent(inout) :: handle
+    type(perdure_restored_info), intent(out) :: info
+    integer, intent(out) :: status
+    type(c_restored_info) :: found
+    handle%refusal = 0
+    status = c_restored(handle%native, found)
+    info%name = from_buffer(found%name)
+    info%version = found%version
+    info%branch = from_buffer(found%branch)
+    info%created_ns = found%created_ns
+    info%age_s = found%age_s
+    info%source = found%source
+    info%passed_over = found%passed_over
+  end subroutine
+
+  !> The newer versions that the last restore of perdure_latest_version did not take, by number `which`, from 1 to
+  !! perdure_restored_info%passed_over. [local] The same on all ranks; each is also a report. perdure_not_found: there is
+  !! none of that number.
+  subroutine perdure_passed_over(handle, which, info, status)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: which
+    type(perdure_passed_over_info), intent(out) :: info
+    integer, intent(out) :: status
+    type(c_passed_over_info) :: found
+    handle%refusal = 0
+    status = c_passed_over(handle%native, int(which - 1, c_int), found)  ! 0 is larger than all that there are
+    info%version = found%version
+    info%created_ns = found%created_ns
+    info%why = from_buffer(found%why)
+  end subroutine
+
   !> See perdure_wait.
   subroutine wait_int64(handle, name, version, level, timeout_s, status)
     type(perdure_handle), intent(inout) :: handle
@@ -728,6 +860,15 @@ contains
     integer, intent(in) :: ids(:)
     integer, intent(out) :: status
     call restore_regions_int64(handle, name, int(version, int64), ids, status)
+  end subroutine
+
+  !> See perdure_restore_branch.
+  subroutine restore_branch_int32(handle, name, branch, version, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name, branch
+    integer(int32), intent(in) :: version
+    integer, intent(out) :: status
+    call restore_branch_int64(handle, name, branch, int(version, int64), status)
   end subroutine
 
   !> See perdure_wait.

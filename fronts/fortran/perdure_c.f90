@@ -26,6 +26,24 @@ module perdure_c
     character(kind=c_char) :: type(1024) = c_null_char
   end type
 
+  !> perdure_restored_info of perdure.h.
+  type, bind(c) :: c_restored_info
+    character(kind=c_char) :: name(136) = c_null_char
+    integer(c_int64_t) :: version = -1
+    character(kind=c_char) :: branch(8) = c_null_char
+    integer(c_int64_t) :: created_ns = 0
+    real(c_double) :: age_s = 0
+    integer(c_int) :: source = 0
+    integer(c_int) :: passed_over = 0
+  end type
+
+  !> perdure_passed_over_info of perdure.h.
+  type, bind(c) :: c_passed_over_info
+    integer(c_int64_t) :: version = -1
+    integer(c_int64_t) :: created_ns = 0
+    character(kind=c_char) :: why(1024) = c_null_char
+  end type
+
   interface
     integer(c_int) function c_open(options, out, message, message_bytes) bind(c, name="perdure_open")
       import
@@ -122,6 +140,35 @@ module perdure_c
       integer(c_int64_t), value :: version
       integer(c_int), intent(in) :: ids(*)
       integer(c_size_t), value :: count
+    end function
+    integer(c_int) function c_restore_branch(handle, name, branch, version) bind(c, name="perdure_restore_branch")
+      import
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: name(*), branch(*)
+      integer(c_int64_t), value :: version
+    end function
+    integer(c_int) function c_restored(handle, info) bind(c, name="perdure_restored")
+      import
+      type(c_ptr), value :: handle
+      type(c_restored_info), intent(inout) :: info
+    end function
+    integer(c_int) function c_passed_over(handle, which, info) bind(c, name="perdure_passed_over")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      type(c_passed_over_info), intent(inout) :: info
+    end function
+    integer(c_int) function c_follow(handle, id, locate, owner) bind(c, name="perdure_follow")
+      import
+      type(c_ptr), value :: handle, owner
+      integer(c_int), value :: id
+      type(c_funptr), value :: locate
+    end function
+    integer(c_int) function c_follow_place(handle, id, locate) bind(c, name="perdure_fortran_follow")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), value :: id
+      type(c_funptr), value :: locate
     end function
     integer(c_int) function c_wait(handle, name, version, level, timeout_s) bind(c, name="perdure_wait")
       import

@@ -350,9 +350,9 @@ auto elements_of(T&& object) {
   using Plain = std::remove_reference_t<T>;
   if constexpr (HasData<Plain>::value) {
     if constexpr (std::is_lvalue_reference_v<T>)
-      return Elements(object.data(), Index{object.size()});
+      return Elements(object.data(), indices(object.size()));
     else  // a temporary view gives writable elements even when const, a temporary owner does not
-      return Elements(std::as_const(object).data(), Index{object.size()});
+      return Elements(std::as_const(object).data(), indices(object.size()));
   } else {
     static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
     return Elements(reinterpret_cast<std::remove_all_extents_t<Plain>*>(&object), nested_extents<Plain>());

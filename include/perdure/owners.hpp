@@ -2,6 +2,7 @@
 /// Containers whose elements are protected, and which may move them: what perdure.hpp, which includes this, asks them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -9,11 +10,52 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "perdure/arrays.hpp"
 #include "perdure/perdure.h"
 
-namespace perdure::detail {
+namespace perdure {
+
+namespace detail {
+
+template <class T, class = void>
+struct HasSize : std::false_type {};
+template <class T>
+struct HasSize<T, std::void_t<decltype(std::declval<T&>().resize(std::size_t{}))>> : std::true_type {};
+
+}  // namespace detail
+
+/// Whether a T, which has data() and size(), has its elements itself: then what protects a T follows it, and the T has
+/// to live as long. True of std::vector, and of what can be resized and has a destructor of its own; views have none.
+/// Specialise it for containers of your own of which that is not so.
+template <class T, class = void>
+struct OwnsElements : std::bool_constant<detail::HasData<T>::value && detail::HasSize<T>::value &&
+                                         !std::is_trivially_destructible_v<T>> {};
+/// Of each vector.
+template <class T, class Allocator>
+struct OwnsElements<std::vector<T, Allocator>> : std::true_type {};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_vector = false;
+template <class T, class Allocator>
+inline constexpr bool is_vector<std::vector<T, Allocator>> = true;
+template <class T>
+inline constexpr bool is_vector_of_bool = false;
+template <class Allocator>
+inline constexpr bool is_vector_of_bool<std::vector<bool, Allocator>> = true;
+
+template <class Container>
+constexpr void check_owner() {
+  static_assert(!is_vector_of_bool<Container>, "std::vector<bool> has no addressable elements");
+  if constexpr (HasData<Container>::value) {
+    using Value = std::remove_pointer_t<decltype(std::declval<Container&>().data())>;
+    if constexpr (HasData<Value>::value)
+      static_assert(std::is_trivially_copyable_v<Value>, "its elements are containers: see protect_elements()");
+  }
+}
 
 // perdure_locate of what has data() and size().
 template <class Container>
@@ -22,6 +64,89 @@ int locate(void* owner, void** address, std::size_t* count) noexcept {
   *address = address_of(container.data());
   *count = static_cast<std::size_t>(container.size());
   return 0;
+}
+
+// What a function says of where elements are: something with data() and size(), or an address and a number.
+template <class Said>
+auto said_address(Said& said) {
+  if constexpr (HasData<Said>::value)
+    return said.data();
+  else
+    return said.first;
+}
+template <class Said>
+std::size_t said_count(Said& said) {
+  if constexpr (HasData<Said>::value)
+    return static_cast<std::size_t>(said.size());
+  else
+    return static_cast<std::size_t>(said.second);
+}
+
+// Such a function as an owner.
+template <class Where>
+struct Asked {
+  using Answer = std::invoke_result_t<Where&>;
+  using Said = std::remove_reference_t<Answer>;
+  using Value = std::remove_pointer_t<decltype(said_address(std::declval<Said&>()))>;
+  static_assert(std::is_reference_v<Answer> || !OwnsElements<Said>::value,
+                "it gives a copy of the container, which is gone at once: let it give a reference");
+
+  Where where;
+  static int locate(void* owner, void** address, std::size_t* count) noexcept {
+    try {
+      auto&& said = static_cast<Asked*>(owner)->where();
+      *address = address_of(said_address(said));
+      *count = said_count(said);
+      return 0;
+    } catch (...) {
+      return 1;
+    }
+  }
+};
+
+// What a restore has resized, until it succeeds. It is given back, the last first, where that fails.
+class Kept {
+ public:
+  Kept() = default;
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  // Before the change that it takes back.
+  void add(std::function<void()> takes_back) { changes_.push_back(std::move(takes_back)); }
+  void give_back() noexcept {
+    while (!changes_.empty()) {
+      try {
+        changes_.back()();
+      } catch (...) {  // no memory: the others are given back still
+      }
+      changes_.pop_back();
+    }
+  }
+
+ private:
+  std::vector<std::function<void()>> changes_;
+};
+
+// `container()`, which may move, gets another size. A vector can get its memory back, another container its elements.
+template <class Access>
+void resize_kept(Access container, std::size_t count, Kept& kept) {
+  using Container = std::remove_reference_t<std::invoke_result_t<Access&>>;
+  if constexpr (is_vector<Container>) {
+    auto old = std::make_shared<Container>(container().get_allocator());
+    Container made(container().get_allocator());
+    made.resize(count);
+    kept.add([old, container]() mutable { container().swap(*old); });
+    old->swap(container());
+    container().swap(made);
+  } else {
+    using Value = std::remove_pointer_t<decltype(container().data())>;
+    const auto* const first = container().data();
+    auto old = std::make_shared<std::vector<Value>>(first, first + container().size());
+    kept.add([old, container]() mutable {
+      container().resize(static_cast<decltype(container().size())>(old->size()));
+      std::copy(old->begin(), old->end(), container().data());
+    });
+    container().resize(static_cast<decltype(container().size())>(count));
+  }
 }
 
 // Memory of one region, and who says where it is.
@@ -46,17 +171,12 @@ class Owners {
   // Of one that is there.
   virtual Owned owned(std::size_t index) = 0;
   // There is one of that number, where the container can be resized.
-  virtual bool reach(std::size_t index) = 0;
+  virtual bool reach(std::size_t index, Kept& kept) = 0;
   // One that is there has so many elements, where it can be resized.
-  virtual void resize(std::size_t index, std::uint64_t elements) = 0;
+  virtual void resize(std::size_t index, std::uint64_t elements, Kept& kept) = 0;
   // There are no more than these, where the container can be resized.
-  virtual void truncate(std::size_t count) = 0;
+  virtual void truncate(std::size_t count, Kept& kept) = 0;
 };
-
-template <class T, class = void>
-struct HasSize : std::false_type {};
-template <class T>
-struct HasSize<T, std::void_t<decltype(std::declval<T&>().resize(std::size_t{}))>> : std::true_type {};
 
 // A pointer, or a class that is one: made by resizing, it would point nowhere.
 template <class T, class = void>
@@ -72,6 +192,11 @@ struct WholeElement {
   }
 };
 
+template <class T, class = void>
+struct HasKeys : std::false_type {};
+template <class T>
+struct HasKeys<T, std::void_t<typename T::mapped_type>> : std::true_type {};
+
 template <class Outer, class Member>
 class ElementsOf : public Owners {
   using Element = std::remove_reference_t<decltype(std::declval<Outer&>()[std::size_t{}])>;
@@ -79,6 +204,7 @@ class ElementsOf : public Owners {
   static_assert(HasData<Inner>::value,
                 "its elements have no data() and size(): name the member that has, as in protect_elements(first_id, "
                 "patches, &Patch::cells)");
+  static_assert(!HasKeys<Outer>::value, "a map's elements have keys and no places: protect each of them");
   using Value = std::remove_pointer_t<decltype(std::declval<Inner&>().data())>;
 
  public:
@@ -91,17 +217,36 @@ class ElementsOf : public Owners {
     return {address_of(inner.data()), sizeof(Value), static_cast<std::size_t>(inner.size()),
             memory_type<Value>(),     locate_one,    &places_[index]};
   }
-  bool reach(std::size_t index) override {
-    if constexpr (kResizes)
-      if (count() <= index) outer_.resize(index + 1);
+  bool reach(std::size_t index, Kept& kept) override {
+    if constexpr (kResizes) {
+      if (index >= count()) {
+        kept.add([this, before = count()] { outer_.resize(before); });
+        outer_.resize(index + 1);
+      }
+    }
     return index < count();
   }
-  void resize(std::size_t index, std::uint64_t elements) override {
-    if constexpr (HasSize<Inner>::value) at(index).resize(static_cast<std::size_t>(elements));
+  void resize(std::size_t index, std::uint64_t elements, Kept& kept) override {
+    if constexpr (HasSize<Inner>::value) {
+      if (static_cast<std::uint64_t>(at(index).size()) == elements) return;
+      const auto inner = [this, index]() -> Inner& { return at(index); };
+      resize_kept(inner, static_cast<std::size_t>(elements), kept);
+    }
   }
-  void truncate(std::size_t count) override {
-    if constexpr (kResizes)
-      if (count < this->count()) outer_.resize(count);
+  void truncate(std::size_t count, Kept& kept) override {
+    if constexpr (kResizes) {
+      if (count >= this->count()) return;
+      if constexpr (std::is_nothrow_move_constructible_v<Element> && std::is_move_assignable_v<Element>) {
+        auto cut = std::make_shared<std::vector<Element>>();
+        cut->reserve(this->count() - count);
+        kept.add([this, cut, count] {
+          outer_.resize(count + cut->size());
+          for (std::size_t i = 0; i < cut->size(); ++i) outer_[count + i] = std::move((*cut)[i]);
+        });
+        for (std::size_t i = count; i < this->count(); ++i) cut->push_back(std::move(outer_[i]));
+      }
+      outer_.resize(count);
+    }
   }
 
  private:
@@ -128,4 +273,6 @@ struct ElementOwner {
   int count = 0;  // that are protected
 };
 
-}  // namespace perdure::detail
+}  // namespace detail
+
+}  // namespace perdure

@@ -321,7 +321,8 @@ PERDURE_API perdure_status perdure_stored_array(perdure_t* handle, const char* n
  *  ranks get an error and nothing of this version remains. With the option `capture.mode` `cow` or `auto` it may return
  *  at level `none`, before all is copied: the next collective call on this handle finishes it first, perdure_wait() for
  *  level `process` waits for it and returns what went wrong, and the memory of regions stays mapped until then or until
- *  perdure_unprotect(). */
+ *  perdure_unprotect(). Memory of a region that is unmapped at the call is PERDURE_INVALID_ARGUMENT about that
+ *  region. */
 PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version);
 
 /** The newest version of `name` that every rank can restore; the errors are those of perdure_restore(). [collective]

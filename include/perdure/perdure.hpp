@@ -141,10 +141,11 @@ struct Restored {
 
 namespace detail {
 
-// The version that vectors get their sizes from.
+// The version that vectors get their sizes from, and what they had.
 struct Stored {
   const std::string& name;
   std::int64_t version;
+  Kept& kept;
 };
 
 }  // namespace detail
@@ -162,7 +163,8 @@ class Handle {
   Handle(Handle&& other) noexcept
       : native_(std::exchange(other.native_, nullptr)),
         resizable_(std::move(other.resizable_)),
-        growing_(std::move(other.growing_)) {}
+        growing_(std::move(other.growing_)),
+        asked_(std::move(other.asked_)) {}
   /// Closes what was open here [collective]; `other` is closed afterwards.
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
@@ -170,6 +172,7 @@ class Handle {
       native_ = std::exchange(other.native_, nullptr);
       resizable_ = std::move(other.resizable_);
       growing_ = std::move(other.growing_);
+      asked_ = std::move(other.asked_);
     }
     return *this;
   }
@@ -192,15 +195,20 @@ class Handle {
   }
 
   /// Registers one object, an array, or the elements of a container or view with data() and size() (std::array,
-  /// std::span, ...). [local] The elements, not the view, must stay where they are.
+  /// std::span, ...). [local] A container that has its elements itself (OwnsElements) is followed: see follow(). Else
+  /// the elements, not the view, must stay where they are.
   template <class T>
   Status protect(int id, T&& object) {
     using Plain = std::remove_reference_t<T>;
     if constexpr (detail::HasData<Plain>::value) {
-      if constexpr (std::is_lvalue_reference_v<T>) return protect(id, object.data(), object.size());
-      // A temporary owner would take its elements with it; a temporary view gives writable elements even when const.
-      else
-        return protect(id, std::as_const(object).data(), object.size());
+      if constexpr (std::is_lvalue_reference_v<T>) {
+        detail::check_owner<Plain>();
+        const Status done = protect(id, object.data(), static_cast<std::size_t>(object.size()));
+        return done ? follow_owner(id, object) : done;
+      } else {
+        // A temporary owner would take its elements with it; a temporary view gives writable elements even when const.
+        return protect(id, std::as_const(object).data(), static_cast<std::size_t>(object.size()));
+      }
     } else {
       static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
       using Element = std::remove_all_extents_t<Plain>;
@@ -212,13 +220,46 @@ class Handle {
   /// follow(). [local] restore_resizing() gives it its stored size.
   template <class T, class Allocator>
   Status protect(int id, std::vector<T, Allocator>& vector) {
-    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    detail::check_owner<std::vector<T, Allocator>>();
     Status done = protect(id, vector.data(), vector.size());
     if (done) done = follow(id, vector);
     if (done)
-      resizable_[id] = [id, &vector](Handle& handle, const detail::Stored& stored) {
-        return handle.resize(id, vector, stored);
+      resizable_[id] = [id, &vector, empty = vector.empty()](Handle& handle, const detail::Stored& stored) {
+        return handle.resize(id, vector, empty, stored);
       };
+    return done;
+  }
+
+  /// Registers the `count` elements of an array that a pointer owns, wherever it points, and however many they are, at
+  /// each checkpoint and restore. [local] Pointer and `count`, which is any integer, stay where they are, and live, as
+  /// owners do (follow()).
+  template <class T, class Deleter, class Count>
+  Status protect(int id, std::unique_ptr<T[], Deleter>& memory, Count& count) {
+    static_assert(std::is_integral_v<Count>, "how many elements there are is an integer that goes with the pointer");
+    return protect_where(id, [&memory, &count] { return std::pair(memory.get(), static_cast<std::size_t>(count)); });
+  }
+
+  /// Registers the elements that `where()` gives, which is asked at once, and at each checkpoint and restore. [local]
+  /// It gives something with data() and size(), a reference to such, or a pair of an address and a number, and it must
+  /// not call Perdure with this handle. What it throws later is an error of the call. It is kept until the id is
+  /// unprotected, protected again (also where that is refused), or this is closed.
+  template <class Where>
+  Status protect_where(int id, Where where) {
+    using Asked = detail::Asked<Where>;
+    detail::check_element<typename Asked::Value>();
+    if (Status taken = of_container(id); !taken) return taken;
+    const auto asked = std::make_shared<Asked>(Asked{std::move(where)});
+    auto&& said = asked->where();
+    const detail::Owned owned{detail::address_of(detail::said_address(said)),
+                              sizeof(typename Asked::Value),
+                              detail::said_count(said),
+                              detail::memory_type<typename Asked::Value>(),
+                              Asked::locate,
+                              asked.get()};
+    forget(id);
+    asked_[id] = asked;
+    Status done = protect_owned(id, owned);
+    if (!done) asked_.erase(id);
     return done;
   }
 
@@ -244,9 +285,9 @@ class Handle {
   }
 
   /// A region that is registered already is where `owner` has it, which has data() and size(), at each checkpoint and
-  /// restore. [local] See perdure_follow(). protect() and the like say so of a std::vector, others have to: of a
-  /// container of your own, or a vector whose parts are the boxes of protect_global(). `owner` itself stays where it
-  /// is, and lives, until the id is unprotected, protected again, or this is closed.
+  /// restore. [local] See perdure_follow(). protect() and the like say so of what OwnsElements, others have to: of
+  /// another class of your own, or a vector whose parts are the boxes of protect_global(). `owner` itself stays where
+  /// it is, and lives, until the id is unprotected, protected again, or this is closed.
   template <class Container>
   Status follow(int id, Container& owner) {
     static_assert(detail::HasData<Container>::value, "it has no data() and size(), which say where its elements are");
@@ -352,11 +393,11 @@ class Handle {
                                    detail::address_of(first));
     });
   }
-  /// The same, of a vector that has the block with the ghosts around it, from its first element on, and is followed
-  /// (follow()). [local]
-  template <class T, class Allocator>
-  Status protect_block(int id, const Array& array, std::vector<T, Allocator>& vector, const Index& grid = {}) {
-    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+  /// The same, of a vector, or another container that OwnsElements, which has the block with the ghosts around it, from
+  /// its first element on, and is followed (follow()). [local]
+  template <class Container, class = std::enable_if_t<OwnsElements<Container>::value>>
+  Status protect_block(int id, const Array& array, Container& vector, const Index& grid = {}) {
+    detail::check_owner<Container>();
     const auto mine = block(array, grid);
     const std::size_t dimensions = array.extents.size();
     std::uint64_t stride = 1, offset = 0;  // of elements; stays so where the library refuses the block
@@ -365,10 +406,11 @@ class Handle {
       offset += ghosts * stride;
       stride *= mine.value().extent(d) + 2 * ghosts;
     }
-    if (mine && mine.value().elements() > 0 && vector.size() < stride)
-      return refused(id, "its vector has " + std::to_string(vector.size()) + " elements, and its block with ghosts " +
+    const auto count = static_cast<std::uint64_t>(vector.size());
+    if (mine && mine.value().elements() > 0 && count < stride)
+      return refused(id, "its vector has " + std::to_string(count) + " elements, and its block with ghosts " +
                              std::to_string(stride));
-    const Status done = protect_block(id, array, vector.empty() ? vector.data() : vector.data() + offset, grid);
+    const Status done = protect_block(id, array, count == 0 ? vector.data() : vector.data() + offset, grid);
     return done ? follow(id, vector) : done;
   }
 
@@ -395,42 +437,49 @@ class Handle {
                            return perdure_protect_list(native_, id, &native, detail::address_of(first), rows);
                          });
   }
-  /// The same, of the rows that a vector has, wherever and however many, at each checkpoint and restore: see follow().
-  /// [local] restore_resizing() gives each rank an even share of the rows.
-  template <class T, class Allocator>
-  Status protect_list(int id, const Array& array, std::vector<T, Allocator>& vector) {
-    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
-    const std::uint64_t row = detail::product(array.extents, 1);
-    if (row == 0 || vector.size() % row != 0)
-      return refused(id, "its vector has " + std::to_string(vector.size()) + " elements, which are no rows of " +
-                             std::to_string(row));
-    Status done = protect_list(id, array, vector.data(), vector.size() / row);
+  /// The same, of the rows that a vector, or another container that OwnsElements, has, wherever and however many, at
+  /// each checkpoint and restore: see follow(). [local] restore_resizing() gives each rank's vector an even share of
+  /// the rows.
+  template <class Container, class = std::enable_if_t<OwnsElements<Container>::value>>
+  Status protect_list(int id, const Array& array, Container& vector) {
+    detail::check_owner<Container>();
+    const std::uint64_t row = detail::product(array.extents, 1), count = static_cast<std::uint64_t>(vector.size());
+    if (row == 0 || count % row != 0)
+      return refused(
+          id, "its vector has " + std::to_string(count) + " elements, which are no rows of " + std::to_string(row));
+    Status done = protect_list(id, array, vector.data(), count / row);
     if (done) done = follow(id, vector);
-    if (done)
-      resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
-        return handle.resize_list(id, array, vector, stored);
-      };
+    if constexpr (detail::is_vector<Container>) {
+      if (done)
+        resizable_[id] = [id, array, &vector, empty = vector.empty()](Handle& handle, const detail::Stored& stored) {
+          return handle.resize_list(id, array, vector, empty, stored);
+        };
+    }
     return done;
   }
 
   /// Registers what is equal on all ranks: an object, an array, or what has data() and size(). [local] It is stored
   /// once. array.extents {}: those of the object. All bytes are compared at every checkpoint, also those between the
-  /// members of a structure. Lifetimes are those of protect().
+  /// members of a structure. What is followed, and lifetimes, are as with protect().
   template <class T>
   Status protect_replicated(int id, const Array& array, T&& object) {
     const auto elements = detail::elements_of(std::forward<T>(object));
-    return replicated(id, array, elements.first, elements.extents);
+    const Status done = replicated(id, array, elements.first, elements.extents);
+    if constexpr (std::is_lvalue_reference_v<T>)
+      return done ? follow_owner(id, object) : done;
+    else
+      return done;
   }
   /// The same, of the elements that a vector has now, and which may move (follow()); restore_resizing() gives it its
   /// stored size. [local]
   template <class T, class Allocator>
   Status protect_replicated(int id, const Array& array, std::vector<T, Allocator>& vector) {
-    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    detail::check_owner<std::vector<T, Allocator>>();
     Status done = replicated(id, array, vector.data(), Index{vector.size()});
     if (done) done = follow(id, vector);
     if (done && array.extents.empty())
-      resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
-        return handle.resize_replicated(id, array, vector, stored);
+      resizable_[id] = [id, array, &vector, empty = vector.empty()](Handle& handle, const detail::Stored& stored) {
+        return handle.resize_replicated(id, array, vector, empty, stored);
       };
     return done;
   }
@@ -529,7 +578,8 @@ class Handle {
   /// restore() that first gives every protected std::vector the size it has in the checkpoint, those of lists an even
   /// share of the list's rows, and containers of protect_elements() as many elements as are stored. [collective] Every
   /// rank must have protected vectors and such containers under the same ids, of which each may have another number of
-  /// elements. Vectors are resized even when the restore itself then fails. A container of which no rank has stored an
+  /// elements. Where it fails, on any rank, all that it had resized is given back: vectors have the memory that they
+  /// had, which is kept until then, and other containers their elements. A container of which no rank has stored an
   /// element stays as it is, and is a PERDURE_MISMATCH unless it is empty, as any region that is not stored.
   Result<std::int64_t> restore_resizing(const std::string& name, std::int64_t version = latest) {
     if (version != latest) return resize_and_restore(name, version).second;
@@ -603,6 +653,7 @@ class Handle {
     growing_.clear();
     const perdure_status code = perdure_close(&native_);
     native_ = nullptr;
+    asked_.clear();
     if (code == PERDURE_OK) return {};
     return Error{code, perdure_error_text(nullptr), perdure_error_retryable(nullptr) != 0};
   }
@@ -650,6 +701,10 @@ class Handle {
   // it was a container without elements.
   bool forget(int id) {
     resizable_.erase(id);
+    if (const auto asked = asked_.find(id); asked != asked_.end()) {
+      (void)perdure_protect(native_, id, nullptr, 1, 0);  // it may not follow what is gone then
+      asked_.erase(asked);
+    }
     auto found = growing_.upper_bound(id);
     if (found == growing_.begin()) return false;
     const auto& [first, growing] = *--found;
@@ -668,6 +723,15 @@ class Handle {
     if (done) done = status(perdure_describe_elements(native_, id, owned.type, 0, nullptr));
     if (done && owned.locate != nullptr) done = status(perdure_follow(native_, id, owned.locate, owned.owner));
     return done;
+  }
+
+  // Of what is protected, if it has its elements itself.
+  template <class T>
+  Status follow_owner(int id, T& owner) {
+    if constexpr (OwnsElements<T>::value)
+      return follow(id, owner);
+    else
+      return {};
   }
 
   bool is_protected(int id) const {
@@ -729,49 +793,55 @@ class Handle {
     });
   }
 
-  template <class T, class Allocator>
-  static Status set_size(int id, std::vector<T, Allocator>& vector, std::uint64_t count) {
+  // `again` protects it. One that is given back without elements, and had some when it was protected, is not protected
+  // anew: whether it was moved or cleared is for the next checkpoint to ask.
+  template <class Vector, class Again>
+  static Status set_size(int id, Vector& vector, std::uint64_t count, bool empty, const detail::Stored& stored,
+                         Again again) {
     try {
-      vector.resize(static_cast<std::size_t>(count));
+      if (count != vector.size()) {
+        stored.kept.add([&vector, empty, again] {
+          if (empty || !vector.empty()) (void)again();
+        });
+        detail::resize_kept([&vector]() -> Vector& { return vector; }, static_cast<std::size_t>(count), stored.kept);
+      }
     } catch (const std::exception& cause) {
       return Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be resized: " + cause.what(), false};
     }
-    return {};
+    return again();
   }
   // These are [collective]. What does not fit in another way than by its size, and what is not stored, is the restore's
-  // to refuse, which names all of it.
+  // to refuse, which names all of it. `empty`: it was so when it was protected.
   static Status unless_unlike(const Error& error) { return error.code == PERDURE_MISMATCH ? Status() : Status(error); }
-  template <class T, class Allocator>
-  Status resize(int id, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
+  template <class Vector>
+  Status resize(int id, Vector& vector, bool empty, const detail::Stored& stored) {
     const auto size = stored_size(stored.name, stored.version, id);
     if (!size) return unless_unlike(size.error());
-    if (size.value().element_bytes != sizeof(T)) return {};
+    if (size.value().element_bytes != sizeof(typename Vector::value_type)) return {};
     if (size.value().count == vector.size() && !vector.empty()) return {};  // it is followed
-    Status done = set_size(id, vector, size.value().count);
-    return done ? protect(id, vector) : done;
+    return set_size(id, vector, size.value().count, empty, stored, [this, id, &vector] { return protect(id, vector); });
   }
-  template <class T, class Allocator>
-  Status resize_list(int id, const Array& array, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
+  template <class Vector>
+  Status resize_list(int id, const Array& array, Vector& vector, bool empty, const detail::Stored& stored) {
     const auto list = stored_array(stored.name, stored.version, id);
     if (!list) return unless_unlike(list.error());
     const std::uint64_t row = detail::product(array.extents, 1);
-    if (list.value().element_bytes != sizeof(T) || list.value().extents.empty() ||
+    if (list.value().element_bytes != sizeof(typename Vector::value_type) || list.value().extents.empty() ||
         detail::product(list.value().extents, 1) != row)
       return {};
     const auto share = share_of(list.value().extents[0]);
     if (!share) return share.error();
-    Status done = set_size(id, vector, share.value().size() * row);
-    return done ? protect_list(id, array, vector) : done;
+    return set_size(id, vector, share.value().size() * row, empty, stored,
+                    [this, id, array, &vector] { return protect_list(id, array, vector); });
   }
-  template <class T, class Allocator>
-  Status resize_replicated(int id, const Array& array, std::vector<T, Allocator>& vector,
-                           const detail::Stored& stored) {
+  template <class Vector>
+  Status resize_replicated(int id, const Array& array, Vector& vector, bool empty, const detail::Stored& stored) {
     const auto found = stored_array(stored.name, stored.version, id);
     if (!found) return unless_unlike(found.error());
     const Index& extents = found.value().extents;
-    if (found.value().element_bytes != sizeof(T) || extents.size() != 1) return {};
-    Status done = set_size(id, vector, extents[0]);
-    return done ? protect_replicated(id, array, vector) : done;
+    if (found.value().element_bytes != sizeof(typename Vector::value_type) || extents.size() != 1) return {};
+    return set_size(id, vector, extents[0], empty, stored,
+                    [this, id, array, &vector] { return protect_replicated(id, array, vector); });
   }
 
   // [collective] The container has the elements that are stored of this rank, each of its size there. Where none is on
@@ -790,21 +860,30 @@ class Handle {
       if (!more.value()) break;
       stored_anywhere = true;
       if (!mine) continue;
-      Status done = resize_element(first, found, growing, size.value());
+      Status done = resize_element(first, found, growing, size.value(), stored.kept);
       if (!done && outcome) outcome = std::move(done);
       ++found;
     }
-    if (stored_anywhere) growing.elements->truncate(found);
+    try {
+      if (stored_anywhere) growing.elements->truncate(found, stored.kept);
+    } catch (const std::exception& cause) {
+      if (outcome) outcome = Error{PERDURE_NO_SPACE, std::string("elements cannot be kept: ") + cause.what(), false};
+    }
     return outcome;
   }
-  Status resize_element(int first, std::size_t index, detail::ElementOwner& growing, const RegionSize& size) {
+  Status resize_element(int first, std::size_t index, detail::ElementOwner& growing, const RegionSize& size,
+                        detail::Kept& kept) {
     const int id = first + static_cast<int>(index);
     detail::Owners& elements = *growing.elements;
-    try {
-      if (!elements.reach(index) || size.element_bytes != elements.element_bytes()) return {};
-      elements.resize(index, size.count);
-      // Also of one that is empty now, which would not be followed.
+    // Also of one that is empty now, which would not be followed.
+    const auto again = [this, id, index, &elements, &growing] {
       return index < static_cast<std::size_t>(growing.count) ? protect_owned(id, elements.owned(index)) : Status();
+    };
+    try {
+      if (!elements.reach(index, kept) || size.element_bytes != elements.element_bytes()) return {};
+      kept.add([again] { (void)again(); });
+      elements.resize(index, size.count, kept);
+      return again();
     } catch (const std::exception& cause) {
       return Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be resized: " + cause.what(), false};
     }
@@ -815,17 +894,23 @@ class Handle {
   // whether the restore succeeded (the same on all ranks), and this rank's result.
   std::pair<bool, Result<std::int64_t>> resize_and_restore(const std::string& name, std::int64_t version) {
     Status local;
+    detail::Kept kept;
+    const detail::Stored stored{name, version, kept};
     const auto resizable = resizable_;
     for (const auto& [id, resize_region] : resizable) {
-      Status done = resize_region(*this, {name, version});
+      Status done = resize_region(*this, stored);
       if (!done && local) local = std::move(done);
     }
     for (auto& [first, growing] : growing_) {
-      Status done = resize_elements(first, growing, {name, version});
+      Status done = resize_elements(first, growing, stored);
       if (!done && local) local = std::move(done);
     }
     auto done = restore(name, version);
     const bool everywhere = done.ok();
+    if (!everywhere) {
+      kept.give_back();
+      for (auto& [first, growing] : growing_) (void)find_elements(first, growing);  // else the next call says why not
+    }
     if (!everywhere && !local) done = local.error();
     return {everywhere, std::move(done)};
   }
@@ -833,6 +918,7 @@ class Handle {
   perdure_t* native_ = nullptr;
   std::map<int, Resize> resizable_;
   std::map<int, detail::ElementOwner> growing_;  // by the first id
+  std::map<int, std::shared_ptr<void>> asked_;   // owners of protect_where()
 };
 
 namespace detail {

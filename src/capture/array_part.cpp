@@ -189,15 +189,20 @@ segment::RegionEntry ArrayPart::declaration() const {
 }
 
 std::vector<array::Strided> ArrayPart::wanted() const {
-  std::vector<array::Strided> all = memory_;
-  if (ghosts_.fill)
-    for (auto& lies : all) {
-      const auto box = array::widened(lies.box, ghosts_.width, array_.whole);
-      for (unsigned d = 0; d < box.dimensions; ++d)
-        lies.offset -= static_cast<std::int64_t>(lies.box.begin[d] - box.begin[d]) * lies.strides[d];
-      lies.box = box;
-    }
+  std::vector<array::Strided> all;
+  all.reserve(memory_.size());
+  for (std::size_t number = 0; number < memory_.size(); ++number) all.push_back(wanted(number));
   return all;
+}
+
+array::Strided ArrayPart::wanted(std::size_t number) const {
+  array::Strided lies = memory_[number];
+  if (!ghosts_.fill) return lies;
+  const auto box = array::widened(lies.box, ghosts_.width, array_.whole);
+  for (unsigned d = 0; d < box.dimensions; ++d)
+    lies.offset -= static_cast<std::int64_t>(lies.box.begin[d] - box.begin[d]) * lies.strides[d];
+  lies.box = box;
+  return lies;
 }
 
 }  // namespace perdure::capture

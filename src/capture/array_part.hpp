@@ -73,6 +73,8 @@ class ArrayPart {
   bool fills_ghosts() const { return ghosts_.fill; }
   /// What a restore fills: the boxes of memory(), with their ghosts where that is asked for.
   std::vector<array::Strided> wanted() const;
+  /// Of one of these boxes.
+  array::Strided wanted(std::size_t number) const;
 
  private:
   base::Status describe(std::int32_t id);

@@ -1,18 +1,22 @@
 #pragma once
-// Whether the memory of protected regions is still there: a program may free it and forget to say so.
+// Whether the memory of protected regions is still there: a program may free it and forget to say so. Each call asks
+// the system once for all that lies near each other, so that a small checkpoint takes one to three questions more.
+#include <optional>
 #include <span>
 
 #include "capture/region.hpp"
 
 namespace perdure::client {
 
-/// Smaller regions are not looked at: what frees them keeps their memory, and a table may have a million of them.
-inline constexpr std::uint64_t kLookedAtFrom = 64 * base::KiB;
+/// A restore may fill ghosts, too.
+enum class MemoryUse { capture, fill };
 
-/// PERDURE_INVALID_ARGUMENT, with the first region of which a part is not mapped any more: a copy of it would end the
-/// program by SIGSEGV. Does not look at parts of arrays whose boxes have gaps.
-base::Status check_mapped(const capture::RegionTable& table);
-/// The same of those regions of `ids` that are protected.
-base::Status check_mapped(const capture::RegionTable& table, std::span<const std::int32_t> ids);
+/// PERDURE_INVALID_ARGUMENT, with a region of which a part is not mapped any more: a copy of it would end the program
+/// by SIGSEGV. What lies between the rows of an array may be missing. `ids`: of those that are protected; nothing: of
+/// all.
+base::Status check_mapped(const capture::RegionTable& table, MemoryUse use,
+                          const std::optional<std::span<const std::int32_t>>& ids = std::nullopt);
+/// The same of one.
+base::Status check_mapped(const capture::Region& region, MemoryUse use);
 
 }  // namespace perdure::client

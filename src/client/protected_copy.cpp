@@ -159,7 +159,7 @@ base::Status ProtectedCopy::complete(std::size_t wanted) {
   }
   if (!gone()) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, "protected regions",
-                    "memory of them was unmapped, moved or dropped while it was captured",
+                    "memory was unmapped, moved or dropped while it was captured",
                     "unprotect a region before its memory is given back");
 }
 

@@ -384,7 +384,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
       PERDURE_CHECK(find_regions());
-      PERDURE_CHECK(ids ? check_mapped(regions_, *ids) : check_mapped(regions_));
+      PERDURE_CHECK(check_mapped(regions_, MemoryUse::fill, ids));
       target.emplace(regions_, ids ? std::optional(std::vector<std::int32_t>(ids->begin(), ids->end())) : std::nullopt);
       return {};
     });
@@ -462,6 +462,7 @@ base::Status Session::restore_part(std::string_view name, std::int64_t version, 
     if (ready) ready = check_version(version, true);
     if (ready && target.bytes() > 0 && target.address == nullptr)
       ready = base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(target.id), "the address is null");
+    if (ready) ready = base::caught("restore", [&] { return check_mapped(target, MemoryUse::fill); });
     if (ready) ready = job_->hold(std::string(name), NameClaims::Access::read);
     os::crash_point(os::CrashPoint::restore_begin);
     const SlotPrefaulter::Pause pause(job_->engine().prefaulter());

@@ -117,7 +117,7 @@ base::Status Session::may_begin(const std::string& name, std::int64_t version, c
   PERDURE_CHECK(check_version(version));
   if (source != nullptr) return {};
   PERDURE_CHECK(find_regions());
-  return check_mapped(regions_);
+  return check_mapped(regions_, MemoryUse::capture);
 }
 
 base::Status Session::checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source) {

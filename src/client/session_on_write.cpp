@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/branch_to_write.hpp"
+#include "client/mapped_regions.hpp"
 #include "client/session.hpp"
 #include "os/affinity.hpp"
 #include "os/crash_point.hpp"
@@ -61,7 +62,12 @@ void Session::tell_hindered(CaptureInFlight& flight) {
 base::Status Session::finish_capture() {
   if (!flight_) return {};
   const auto flight = std::move(flight_);
-  const base::Status mine = base::caught("checkpoint", [&] { return flight->wait(); });
+  const base::Status mine = base::caught("checkpoint", [&]() -> base::Status {
+    const base::Status copied = flight->wait();
+    const bool gone = !copied && copied.error().code == PERDURE_INVALID_ARGUMENT;
+    if (gone) PERDURE_CHECK(check_mapped(regions_, MemoryUse::capture));  // which says of which region
+    return copied;
+  });
   os::crash_point(os::CrashPoint::checkpoint_staged);
   const base::Status agreed = base::caught("checkpoint", [&] { return agree(job_->comm(), mine); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {

@@ -41,27 +41,81 @@ TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {
   });
 }
 
+/// The system gives new mappings from the upper end of what was freed. So nobody gets what is at the lower end.
+class FreedMemory {
+ public:
+  FreedMemory() {
+    memory_ = static_cast<std::byte*>(
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  }
+  FreedMemory(const FreedMemory&) = delete;
+  FreedMemory& operator=(const FreedMemory&) = delete;
+  ~FreedMemory() { free(); }
+  std::byte* data() const { return memory_; }
+  void free() {
+    if (!std::exchange(freed_, true)) ::munmap(memory_, kBytes);
+  }
+
+ private:
+  static constexpr std::size_t kBytes = base::GiB;
+  std::byte* memory_ = nullptr;
+  bool freed_ = false;
+};
+
+// Every second element of 12, whose memory ranks have each for itself.
+capture::Region strided_region(std::byte* memory, std::uint32_t rank) {
+  const std::uint64_t extents[1] = {24};
+  segment::ArrayEntry field{{"field", "", ""}, array::ElementType::parse("f8", "test").value(), {}, {}, {}};
+  field.whole = array::whole(extents, 8, "test").value();
+  capture::OwnedBox owned{field.whole, memory, array::Strides{16}};
+  owned.box.begin[0] = 12 * rank;
+  owned.box.end[0] = owned.box.begin[0] + 12;
+  return capture::region_of(capture::ArrayPart::make(1, field, {}, {owned}, true).value());
+}
+
 TEST_F(Checkpoint, OfMemoryThatAProgramHasFreedIsAnErrorThatNamesIt) {
-  constexpr std::size_t kBytes = 96 * base::KiB;  // fits the tiers
-  // The system gives new mappings from the upper end of what was freed. So nobody gets the region, at its lower end.
-  constexpr std::size_t kFreed = base::GiB;
-  on_sessions([](Session& session, std::uint32_t rank) {
-    auto* memory = static_cast<std::byte*>(
-        ::mmap(nullptr, kFreed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    ASSERT_NE(memory, MAP_FAILED);
-    ASSERT_TRUE(session.protect({1, memory, 1, kBytes}));
-    ASSERT_TRUE(session.checkpoint("app", 1));
-    if (rank == 1) ::munmap(memory, kFreed);
-    for (const auto& failed : {session.checkpoint("app", 2), session.restore("app", 1, std::nullopt)}) {
-      ASSERT_FALSE(failed);
-      EXPECT_EQ(failed.error().code, rank == 1 ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED);
-      if (rank == 1) {
-        EXPECT_THAT(failed.error().text(), testing::HasSubstr("region 1: its memory"));
-      }
+  constexpr std::size_t kFitsTiers = 96 * base::KiB;
+  for (const std::string mode : {"copy", "cow"})
+    for (const std::size_t bytes : {kFitsTiers, std::size_t{8}, std::size_t{0}}) {  // 0: a part of an array
+      SCOPED_TRACE(mode + ", " + std::to_string(bytes));
+      const std::string name = "app" + mode + std::to_string(bytes);
+      more_ = "tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB;flush.during_capture=never;capture.mode=" + mode;
+      on_sessions([&](Session& session, std::uint32_t rank) {
+        FreedMemory memory;
+        ASSERT_NE(memory.data(), MAP_FAILED);
+        const std::string text = bytes == 0 ? "region 1 'field': its memory, 96 B" : "region 1: its memory";
+        ASSERT_TRUE(session.protect(bytes == 0 ? strided_region(memory.data(), rank)
+                                               : capture::Region{1, memory.data(), 1, bytes}));
+        ASSERT_TRUE(session.checkpoint(name, 1));
+        ASSERT_TRUE(session.wait(name, 1, PERDURE_LEVEL_PROCESS, 60));
+        if (rank == 1) memory.free();
+        const std::int32_t ids[] = {1};
+        for (const auto& failed : {session.checkpoint(name, 2), session.restore(name, 1, std::nullopt),
+                                   session.restore(name, PERDURE_LATEST, std::span(ids))}) {
+          ASSERT_FALSE(failed);
+          EXPECT_EQ(failed.error().code, rank == 1 ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED);
+          if (rank == 1) {
+            EXPECT_THAT(failed.error().text(), testing::HasSubstr(text));
+          }
+        }
+        ASSERT_TRUE(session.unprotect(1));
+        EXPECT_TRUE(session.checkpoint(name, 2)) << "it goes on without it";
+      });
     }
-    if (rank != 1) ::munmap(memory, kFreed);
-    ASSERT_TRUE(session.unprotect(1));
-    EXPECT_TRUE(session.checkpoint("app", 2)) << "it goes on without it";
+}
+
+TEST_F(Checkpoint, IsNotRestoredInPartsToMemoryThatAProgramHasFreed) {
+  on_sessions([](Session& session, std::uint32_t rank) {
+    FreedMemory memory;
+    double value = rank;
+    ASSERT_TRUE(session.protect({1, reinterpret_cast<std::byte*>(&value), 8, 1}));
+    ASSERT_TRUE(session.checkpoint("app", 1));
+    if (rank == 1) memory.free();
+    const auto failed = session.restore_part("app", 1, 0, {1, memory.data(), 8, 1});
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, rank == 1 ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED);
+    EXPECT_TRUE(session.restore_part("app", 1, 0, {1, reinterpret_cast<std::byte*>(&value), 8, 1}));
+    EXPECT_EQ(value, 0.0);
   });
 }
 

@@ -25,6 +25,7 @@ namespace perdure::os {
 namespace {
 
 constexpr std::size_t kMostQueries = 256;  // more take longer than the list of all
+constexpr std::uint64_t kNear = 1 << 20;   // what is between two ranges costs less than a question more
 
 /// Of one mapping: PROCMAP_QUERY of Linux 6.11, which headers may be older than.
 struct AskedMapping {
@@ -131,6 +132,38 @@ bool is_mapped(std::uint64_t begin, std::uint64_t bytes) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t first = begin / page * page;
   return ::msync(reinterpret_cast<void*>(first), begin + bytes - first, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+namespace {
+
+// Of ranges that are not all mapped with what is between them. Each gap costs a few questions for each halving.
+std::optional<std::size_t> unmapped_among(std::span<const AddressRange> ascending) {
+  if (ascending.size() == 1) return 0;
+  std::size_t begin = 0;
+  for (const std::size_t end : {ascending.size() / 2, ascending.size()}) {
+    const auto half = ascending.subspan(begin, end - begin);
+    std::uint64_t last = 0;
+    for (const AddressRange& range : half) last = std::max(last, range.end);
+    if (!is_mapped(half.front().begin, last - half.front().begin))
+      if (const auto found = unmapped_among(half)) return begin + *found;
+    begin = end;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::size_t> first_unmapped(std::span<const AddressRange> ascending) {
+  for (std::size_t first = 0, next = 0; first < ascending.size(); first = next) {
+    std::uint64_t end = ascending[first].end;
+    for (next = first + 1; next < ascending.size(); ++next) {
+      if (ascending[next].begin > end && ascending[next].begin - end > kNear) break;
+      end = std::max(end, ascending[next].end);
+    }
+    if (is_mapped(ascending[first].begin, end - ascending[first].begin)) continue;
+    if (const auto found = unmapped_among(ascending.subspan(first, next - first))) return first + *found;
+  }
+  return std::nullopt;
 }
 
 int copy_own_memory(std::uint64_t from, std::byte* to, std::uint64_t bytes) {

@@ -39,6 +39,9 @@ bool pins_silently(std::string_view path);
 /// Whether all of [begin, begin + bytes) is mapped. Says nothing of whether it may be read. Its cost grows with the
 /// mappings, not with the pages.
 bool is_mapped(std::uint64_t begin, std::uint64_t bytes);
+/// The number of a range of which a part is not mapped; nothing: all is. `ascending` by their beginnings, none empty;
+/// they may overlap. Ranges that are near each other take one question, where what is between them is mapped, too.
+std::optional<std::size_t> first_unmapped(std::span<const AddressRange> ascending);
 
 /// Copies what is at `from`. 0, or an error number where that cannot be read or `to` not be written: no signal.
 /// Allocates nothing.

@@ -111,6 +111,35 @@ TEST(OwnMemory, IsMappedUntilAPartOfItIsGone) {
   ::munmap(memory, 8 * kPage);
 }
 
+TEST(OwnMemory, OfManyRangesIsMappedUntilAPartOfOneIsGone) {
+  constexpr std::size_t kPage = 4096, kPages = 1000;
+  auto* memory = static_cast<std::byte*>(
+      ::mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  int on_the_stack = 0;
+  std::vector<AddressRange> ranges = {{address_of(&on_the_stack), address_of(&on_the_stack + 1)}};
+  for (std::size_t i = 0; i < kPages; i += 2) ranges.push_back({address_of(memory) + i * kPage + 8, 0});
+  for (AddressRange& range : ranges) range.end = range.begin + 2000;
+  std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  const auto at = [&](std::size_t page) {
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      if (ranges[i].begin == address_of(memory) + page * kPage + 8) return i;
+    return ranges.size();
+  };
+  EXPECT_EQ(first_unmapped({}), std::nullopt);
+  EXPECT_EQ(first_unmapped(ranges), std::nullopt);
+  for (std::size_t i = 1; i < kPages; i += 36) ::munmap(memory + i * kPage, kPage);
+  EXPECT_EQ(first_unmapped(ranges), std::nullopt) << "nothing is needed there";
+  for (const std::size_t page : {998U, 500U, 498U, 0U}) {
+    ::munmap(memory + page * kPage, kPage);
+    EXPECT_EQ(first_unmapped(ranges), at(page));
+  }
+  const AddressRange whole{address_of(memory), address_of(memory) + kPages * kPage};
+  const AddressRange within{address_of(memory) + 2 * kPage, address_of(memory) + 3 * kPage};
+  EXPECT_EQ(first_unmapped(std::vector<AddressRange>{whole, within}), 0U) << "the one around it";
+  ::munmap(memory, kPages * kPage);
+}
+
 TEST(SilentDevices, AreThoseOfNvidia) {
   EXPECT_TRUE(pins_silently("/dev/nvidia0"));
   EXPECT_TRUE(pins_silently("/dev/nvidiactl"));

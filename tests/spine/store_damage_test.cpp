@@ -171,6 +171,13 @@ TEST_P(StoreDamage, IsRefusedWithTheReasonAndTheNextOlderVersionIsTaken) {
     state.protect(handle);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 2 && state.right());
+    perdure_restored_info restored{};
+    perdure_passed_over_info passed{};
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restored(handle, &restored));
+    REQUIRE(restored.version == 2 && restored.passed_over == 1);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_passed_over(handle, 0, &passed));
+    REQUIRE(passed.version == 3 && passed.created_ns > restored.created_ns && passed.why[0] != '\0');
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_passed_over(handle, 1, &passed));
     std::int64_t latest = -1;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == 2);

@@ -129,6 +129,26 @@ class Restart(PlaceCase):
                 with self.assertRaises(perdure.InvalidArgument):
                     job.restore_branch("app", wrong)
 
+    def test_says_which_damaged_version_it_passed_over(self):
+        a = numpy.zeros(1000)
+        with self.job() as job:
+            job.protect("a", a)
+            for version in (1, 2, 3):
+                a[:] = version
+                job.checkpoint("app", version)
+        for segment in (self.place / "store" / "app" / "3").iterdir():
+            with segment.open("r+b") as file:
+                file.seek(5000)
+                file.write(b"damage")
+        with self.job() as job:
+            job.protect("a", a)
+            self.assertEqual(job.restore("app"), 2)
+            self.assertEqual(a.tolist(), [2] * 1000)
+            restored = job.restored
+            self.assertEqual([passed.version for passed in restored.passed_over], [3])
+            self.assertGreater(restored.passed_over[0].created_ns, restored.created_ns)
+            self.assertTrue(restored.passed_over[0].why)
+
     def test_tells_what_is_stored_before_it_is_restored(self):
         with self.job() as job:
             job.protect("own", numpy.zeros(7, "i2"))
