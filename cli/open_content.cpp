@@ -55,7 +55,9 @@ base::Result<OpenContent> open_content(const std::string& checkpoint, const std:
   OpenContent open;
   PERDURE_TRY(open.store, open_store(location, terminal));
   const auto listing = reader::find_version(*open.store, spec.name, spec.version, spec.branch);
-  if (!listing && listing.error().code == PERDURE_NOT_FOUND) return base::fail(no_such_checkpoint(*open.store, spec));
+  const bool missing =
+      !listing && (listing.error().code == PERDURE_NOT_FOUND || listing.error().code == PERDURE_MISMATCH);
+  if (missing) return base::fail(no_such_checkpoint(*open.store, spec));
   if (!listing) return base::fail(listing.error());
   PERDURE_TRY(auto content, reader::StoredContent::open(*open.store, *listing));
   open.content = std::make_unique<reader::StoredContent>(std::move(content));
