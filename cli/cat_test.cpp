@@ -70,7 +70,7 @@ TEST(ShowRegions, OfAnIncompleteVersionIsAnError) {
             "perdure: heat version 7: segment 0 of its 2 is missing (incomplete); perdure ls shows which versions "
             "are complete\n");
   EXPECT_THAT(run_verb({"show", "heat@8", "--regions", "--store", written.path()}).err,
-              HasSubstr("its versions there are 7 to 7"));
+              HasSubstr("(mismatch); its only version is 7"));
 }
 
 TEST(Cat, PrintsRowsWithTheIndexOfTheirFirstElement) {

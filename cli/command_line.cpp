@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "cli/configuration.hpp"
 #include "cli/help_format.hpp"
+#include "cli/help_topics.hpp"
 #include "cli/manual.hpp"
 #include "cli/overview.hpp"
 #include "cli/usage.hpp"
@@ -105,6 +106,7 @@ int run_command_line(const std::vector<std::string>& arguments, Terminal& termin
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     actions.emplace_back(sub, verb.enrol(*sub));
     add_common(*sub, terminal);
+    sort_by_topic(*sub);
   }
   app.footer(kFooter);  // behind the verbs, which would take it over
   if (const auto text = text_for_others(app, arguments); !text.empty()) {

@@ -11,10 +11,11 @@
 #include "cli/progress.hpp"
 #include "cli/verb_testing.hpp"
 #include "config/config.hpp"
-#include "inspect/check.hpp"
+#include "inspect/check_cluster.hpp"
 #include "inspect/table.hpp"
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
+#include "support/directory_on.hpp"
 #include "support/installed_hooks.hpp"
 
 namespace perdure::cli {
@@ -92,6 +93,24 @@ TEST(Config, SaysWhereEachValueCameFrom) {
 
 TEST(Config, PrintsItsPage) { EXPECT_EQ(run_verb({"config", "--markdown"}).out, config::markdown()); }
 
+TEST(Config, ShowsTheOptionsOfATopic) {
+  const auto keys = [](const std::vector<std::string>& topics) {
+    std::vector<std::string> arguments{"config", "--json"}, found;
+    arguments.insert(arguments.end(), topics.begin(), topics.end());
+    const auto json = run_verb(arguments).json();
+    for (const auto& option : json["options"]) found.push_back(option["key"]);
+    return found;
+  };
+  EXPECT_THAT(keys({"network"}), testing::Each(testing::StartsWith("network.")));
+  EXPECT_THAT(keys({"network"}), testing::Contains("network.provider"));
+  EXPECT_THAT(keys({"job"}), testing::ElementsAre("job"));
+  EXPECT_THAT(keys({"tier.memory", "job"}), testing::IsSupersetOf({"tier.memory.max_bytes", "job"}));
+  EXPECT_GT(keys({}).size(), 50U);
+  const Ran wrong = run_verb({"config", "stores"});
+  EXPECT_EQ(wrong.status, kUsage);
+  EXPECT_THAT(wrong.err, HasSubstr("the words are "));
+}
+
 TEST(Config, RefusesAnUnknownKeyAndNamesTheNearest) {
   const Ran ran = run_verb({"config", "--set", "flush.thread=3"});
   EXPECT_EQ(ran.status, kUsage);
@@ -154,6 +173,12 @@ TEST(Doctor, AStoreThatCanHaveNoMoreFilesIsAProblem) {
   EXPECT_EQ(judged(0, 0).finding, "fine") << "file systems that make files as they need them say nothing";
 }
 
+std::string check_named(const base::Json& json, const std::string& name, const char* field) {
+  for (const auto& check : json["checks"])
+    if (check["check"] == name) return check[field].get<std::string>();
+  return {};
+}
+
 TEST(Doctor, TriesWhatACheckpointAsksOfAStore) {
   test_support::TemporaryDirectory directory;
   const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
@@ -173,13 +198,40 @@ TEST(Doctor, TriesWhatACheckpointAsksOfAStore) {
     const test_support::InstalledHooks hooks(faults);
     EXPECT_THAT(finding(), testing::StartsWith("problem: ")) << rule;
   }
+  const auto told_of = [](const char* rule) {
+    os::FaultRules faults(os::parse_fault_rules(rule).value());
+    const test_support::InstalledHooks hooks(faults);
+    const auto json = run_verb({"doctor", "--quick", "--json"}).json();
+    return check_named(json, "store", "finding") + "; " + check_named(json, "store", "remedy");
+  };
+  EXPECT_THAT(told_of("fallocate:perdure-doctor:EDQUOT"), HasSubstr("or of your quota (quota -s)"));
+  EXPECT_THAT(told_of("fsync:perdure-doctor:EOPNOTSUPP"), HasSubstr("to a file system that can do this"));
   EXPECT_TRUE(std::filesystem::is_empty(directory / "store"));
 }
 
-std::string check_named(const base::Json& json, const std::string& name, const char* field) {
-  for (const auto& check : json["checks"])
-    if (check["check"] == name) return check[field].get<std::string>();
-  return {};
+TEST(Doctor, NamesAFileSystemThatHasNoMoreInodes) {
+  const test_support::DirectoryOn place(test_support::FileSystem::few_files);
+  if (!place.missing().empty()) GTEST_SKIP() << place.missing();
+  const test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", place / "store");
+  std::filesystem::create_directory(place / "store");
+  for (int i = 0; os::File::open(place / std::to_string(i), os::Open::create_new);) ++i;
+  const auto json = run_verb({"doctor", "--quick", "--json"}).json();
+  EXPECT_EQ(check_named(json, "store", "verdict"), "problem");
+  EXPECT_THAT(check_named(json, "store", "finding"), HasSubstr("can have no more files (inodes)"));
+  EXPECT_THAT(check_named(json, "store", "remedy"), HasSubstr("df -i"));
+}
+
+TEST(Doctor, SaysWhetherNodesShareTheStoreAndWhatTheMemoryLimitOfTheJobIs) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", directory / "store"), nodes("SLURM_JOB_NUM_NODES", "4");
+  const auto json = run_verb({"doctor", "--quick", "--json"}).json();
+  const auto sharing = sharing_of(os::space(directory.path())->type);
+  EXPECT_THAT(check_named(json, "nodes and store", "finding"), HasSubstr(directory / "store"));
+  EXPECT_EQ(check_named(json, "nodes and store", "verdict"), sharing == Sharing::of_one_node ? "warning" : "ok");
+  EXPECT_NE(check_named(json, "memory limit of the job", "finding"), "");
 }
 
 TEST(Doctor, WarnsOfAStoreInWhichOthersCanWriteAndOfOneOfAnotherUser) {
@@ -300,8 +352,10 @@ TEST(Doctor, SaysWhereEnginesListen) {
   EXPECT_THAT(judge_interface("ib7", there).finding, HasSubstr("eth0 10.1.2.3, ib0 10.9.9.9"));
   const auto json =
       run_verb({"doctor", "--quick", "--json", "--set", "redundancy.scheme=xor", "--set", "network.bind=lo"}).json();
-  const auto of_network = [](const auto& check) { return check["check"] == "network"; };
-  EXPECT_EQ(std::count_if(json["checks"].begin(), json["checks"].end(), of_network), 1);
+  EXPECT_NE(check_named(json, "network", "finding"), "");
+  EXPECT_NE(check_named(json, "network provider", "finding"), "") << "whether libfabric has one";
+  EXPECT_EQ(check_named(run_verb({"doctor", "--quick", "--json"}).json(), "network provider", "finding"), "")
+      << "engines have no network without redundancy";
 }
 
 TEST(Doctor, LooksAtTheLimitOfFileSizes) {

@@ -2,17 +2,21 @@
 #include "config/config.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
 
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/table.hpp"
+#include "inspect/words.hpp"
 
 namespace perdure::cli {
 namespace {
 
 struct ConfigArguments {
+  std::vector<std::string> topics;
   bool json = false, markdown = false, verbose = false;
 };
 
@@ -27,11 +31,39 @@ std::string origin_text(const config::Value& value) {
   }
 }
 
+/// "store" and "tier.memory" are topics, as is a whole key; without any all options are meant.
+bool belongs(const std::string& key, const std::vector<std::string>& topics) {
+  return topics.empty() || std::any_of(topics.begin(), topics.end(), [&](const std::string& topic) {
+           return key == topic || key.starts_with(topic + ".");
+         });
+}
+
+/// Of words that no option begins with.
+std::optional<base::Error> unknown_topic(const std::vector<std::string>& topics) {
+  std::vector<std::string> known;
+  for (const config::Option& option : config::options()) {
+    const std::string key = option.key;
+    known.push_back(key.substr(0, key.find('.')));
+  }
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (const std::string& topic : topics) {
+    const auto& options = config::options();
+    const bool any = std::any_of(options.begin(), options.end(),
+                                 [&](const config::Option& option) { return belongs(option.key, {topic}); });
+    if (!any)
+      return base::Error{PERDURE_INVALID_ARGUMENT, "topic '" + topic.substr(0, 100) + "'",
+                         "no option begins with that word", "the words are " + enumerated(known, known.size()), false};
+  }
+  return std::nullopt;
+}
+
 int show(const ConfigArguments& arguments, Terminal& terminal) {
   if (arguments.markdown) {
     print(terminal.out, config::markdown());
     return kGood;
   }
+  if (const auto unknown = unknown_topic(arguments.topics)) return report(terminal, *unknown);
   auto config = configuration_as_given(terminal);
   if (!config) return report(terminal, config.error());
   base::Json options = base::Json::array();
@@ -39,6 +71,7 @@ int show(const ConfigArguments& arguments, Terminal& terminal) {
   if (arguments.verbose) columns.push_back({"MEANING"});
   Table table(columns);
   for (const config::Option& option : config::options()) {
+    if (!belongs(option.key, arguments.topics)) continue;
     const config::Value& value = config->values().find(option.key)->second;
     options.push_back({{"key", option.key},
                        {"value", value.text},
@@ -62,6 +95,7 @@ int show(const ConfigArguments& arguments, Terminal& terminal) {
 
 Action enrol_config(CLI::App& app) {
   auto arguments = std::make_shared<ConfigArguments>();
+  app.add_option("TOPIC", arguments->topics, "only options that begin with this word: store, node, tier.memory, flush");
   app.add_flag("--markdown", arguments->markdown, "the page docs/configuration.md");
   app.add_flag("--verbose", arguments->verbose, "with the meaning of each option");
   app.add_flag("--json", arguments->json, "for programs");

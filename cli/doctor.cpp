@@ -10,7 +10,7 @@
 #include "cli/doctor_process.hpp"
 #endif
 #include "cli/verb.hpp"
-#include "inspect/check.hpp"
+#include "inspect/check_cluster.hpp"
 #include "inspect/table.hpp"
 
 namespace perdure::cli {
@@ -25,15 +25,18 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   auto add = [&](std::vector<Check> checks) { std::move(checks.begin(), checks.end(), std::back_inserter(all)); };
   add(check_environment());
   add(check_memory(config));
+  add(check_memory_limit(config));
   add(check_memory_tier(config, options));
   add(check_disk_tiers(config, options));
   add(check_models(config));
   add(check_store(config, options));
+  add(check_sharing(config));
   add(check_limits(config));
   add(check_processors(config));
   add(check_copy_on_write(config));
   add(check_sockets(config));
   add(check_network(config));
+  add(check_provider(config));
   add(check_programs(config));
   add(check_node_directories(config));
   return all;

@@ -43,6 +43,32 @@ TEST(Help, IsThereUnderTheNamesThatPeopleTry) {
   }
 }
 
+TEST(Help, NamesEachVerbUnderATopic) {
+  const std::string text = run_verb({"help"}).out;
+  EXPECT_THAT(text, Not(HasSubstr("\nMore\n"))) << "cli/overview.cpp has a chapter for each verb";
+  for (const Verb& verb : verbs()) EXPECT_THAT(text, HasSubstr("\n  " + std::string(verb.name) + " ")) << verb.name;
+  EXPECT_LT(text.find("\n  prune "), text.find("Capture a program"));
+}
+
+TEST(Help, OfAVerbWithManyOptionsHasTopics) {
+  for (const Verb& verb : verbs()) {
+    const std::string text = run_verb({verb.name, "--help"}).out;
+    std::istringstream lines(text);
+    std::size_t in_a_row = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("  -")) ++in_a_row;
+      if (line.empty()) in_a_row = 0;
+      EXPECT_LE(in_a_row, 10U) << verb.name << ": cli/help_topics.cpp has no topic for some of\n" << text;
+      if (in_a_row > 10) break;
+    }
+  }
+  const std::string run = run_verb({"run", "--help"}).out;
+  for (const char* topic : {"\nAfter a failure:\n", "\nNodes:\n", "\nStore and settings:\n"})
+    EXPECT_THAT(run, HasSubstr(topic));
+  EXPECT_LT(run.find("--restarts"), run.find("Nodes:"));
+  EXPECT_THAT(run_verb({"forget", "--help"}).out, Not(HasSubstr("Store and settings")));
+}
+
 TEST(Help, OfAVerbSaysItsOwnExitStatusesOnly) {
   EXPECT_THAT(run_verb({"ls", "--help"}).out, Not(HasSubstr("perdure run")));
   EXPECT_THAT(run_verb({"--help"}).out, HasSubstr("Exit status: 0 good"));

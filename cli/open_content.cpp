@@ -55,9 +55,13 @@ base::Result<OpenContent> open_content(const std::string& checkpoint, const std:
   OpenContent open;
   PERDURE_TRY(open.store, open_store(location, terminal));
   auto opened = reader::open_version(*open.store, spec.name, spec.version, spec.branch);
-  if (!opened && opened.error().code == PERDURE_NOT_FOUND &&
-      !reader::find_version(*open.store, spec.name, spec.version, spec.branch))
-    return base::fail(no_such_checkpoint(*open.store, spec));
+  const auto is_missing = [](const base::Error& why) {
+    return why.code == PERDURE_NOT_FOUND || why.code == PERDURE_MISMATCH;
+  };
+  if (!opened && is_missing(opened.error())) {
+    const auto listing = reader::find_version(*open.store, spec.name, spec.version, spec.branch);
+    if (!listing && is_missing(listing.error())) return base::fail(no_such_checkpoint(*open.store, spec));
+  }
   if (!opened) return base::fail(opened.error());
   open.content = std::make_unique<reader::StoredContent>(std::move(opened->content));
   return open;

@@ -15,9 +15,10 @@ struct Chapter {
 
 const std::vector<Chapter>& chapters() {
   static const std::vector<Chapter> kChapters = {
-      {"Run a program", {"run"}},
+      {"Run a program", {"run", "halt"}},
+      {"Look at checkpoints", {"ls", "show", "cat", "diff", "plot", "verify", "track"}},
+      {"Keep, give up and hand on checkpoints", {"prune", "forget", "rename", "export", "import"}},
       {"Capture a program that knows nothing of Perdure", {"launch", "capture", "resume", "inspect"}},
-      {"Look at checkpoints, and clean up", {"ls", "show", "cat", "diff", "verify", "prune"}},
       {"Look at this machine and its engines", {"doctor", "top", "metrics", "config"}},
       {"Measure and predict", {"calibrate", "simulate"}},
   };

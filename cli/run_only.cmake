@@ -1,6 +1,6 @@
 # The program `perdure` with the verb `run` alone; the others say that they are missing. What `run` needs of src/inspect, src/node and src/reader is
 # compiled with it.
-set(run check_protection check_protection_place check_protection_report command_line configuration help_format main manual node_arguments overview registry run
+set(run check_protection check_protection_place check_protection_report command_line configuration help_format help_topics main manual node_arguments overview registry run
   run_summary usage absent_verb)
 set(inspect check_protection_compare check_protection_region check_protection_remover check_protection_start check_protection_verdict
   checkpoints node_versions store_place table unstored words)

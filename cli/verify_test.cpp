@@ -159,7 +159,7 @@ TEST(Verify, TakesACheckpointOfTheConfiguredStore) {
   const Ran version = run_verb({"verify", "nbody@2"});
   EXPECT_EQ(version.status, kCannot);
   EXPECT_THAT(version.err, HasSubstr("nbody version 2: no such checkpoint in " + store.path()));
-  EXPECT_THAT(version.err, HasSubstr("its versions there are 1 to 1"));
+  EXPECT_THAT(version.err, HasSubstr("(mismatch); its only version is 1"));
   EXPECT_THAT(run_verb({"verify", "nbody"}).out, HasSubstr("1 versions, 1 segments"));
   const Ran neither = run_verb({"verify", "nbdy"});
   EXPECT_EQ(neither.status, kCannot);

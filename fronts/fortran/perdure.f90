@@ -16,7 +16,7 @@ module perdure
 
   integer, parameter, public :: perdure_ok = 0              !< success
   integer, parameter, public :: perdure_invalid_argument = 1!< a wrong argument; nothing was done
-  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint, version, file: of that name there is nothing
+  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint, file: of that name there is nothing
   integer, parameter, public :: perdure_exists = 3          !< this version is already taken
   integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or regions are not those that were stored
   integer, parameter, public :: perdure_corrupt = 5         !< data that failed verification; it was set aside and not used

@@ -45,10 +45,10 @@ extern "C" {
 typedef enum perdure_status {
   PERDURE_OK = 0,               /**< success */
   PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
-  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, file: of that name there is nothing, anywhere */
+  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, file: of that name there is nothing, anywhere */
   PERDURE_EXISTS = 3,           /**< this version is already taken */
-  PERDURE_MISMATCH = 4,         /**< ranks disagree, or regions are not those that were stored: one more, one less, of
-                                     another size, type or shape */
+  PERDURE_MISMATCH = 4,         /**< ranks disagree, regions are not those that were stored (one more, one less, of
+                                     another size, type or shape), or a name has other versions than that one */
   PERDURE_CORRUPT = 5,          /**< data that failed verification; it is not used, and set aside when a second reader
                                      saw the same */
   PERDURE_NO_SPACE = 6,    /**< a tier, the store or memory is full, or a quota or a limit of the system is reached */
@@ -326,14 +326,15 @@ PERDURE_API perdure_status perdure_stored_array(perdure_t* handle, const char* n
 PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version);
 
 /** The newest version of `name` that every rank can restore; the errors are those of perdure_restore(). [collective]
- *  Where all that is protected are parts of arrays, that is of any number of ranks; otherwise, and where nothing is
- *  protected yet, of as many as there are now. */
+ *  Where all that is protected are parts of arrays, that is of any number of ranks; otherwise of as many as there are
+ *  now. Where no rank has protected anything yet, what is stored decides: of any number of ranks where all of it is
+ *  parts of arrays, and of as many as there are now where some of it is memory of one rank. */
 PERDURE_API perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version);
 
 /** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
  *  `version` may be PERDURE_LATEST. Of a region that is protected already, that of the stored one that would fill it;
- *  else of the one with this number. PERDURE_NOT_FOUND when there is no such version; PERDURE_MISMATCH, on the ranks
- *  that asked for it, when it has no such region. */
+ *  else of the one with this number. PERDURE_NOT_FOUND when there is nothing of that name; PERDURE_MISMATCH when there
+ *  is no such version, and, on the ranks that asked for it, when it has no such region. */
 PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
                                                perdure_region_size* size);
 
@@ -343,7 +344,8 @@ PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* na
  *  PERDURE_MISMATCH, on all ranks with the same text, which names all that differs on the first rank where something
  *  does; before anything is touched. Where all of them are parts of arrays, the checkpoint may have been written by any
  *  number of ranks, and divided in any way (then memory of one rank is left to perdure_restore_part()); otherwise by as
- *  many as there are now. With PERDURE_LATEST, versions that
+ *  many as there are now. A number that the name does not have is PERDURE_MISMATCH, too: the text says which versions
+ *  there are, or which branch has it. With PERDURE_LATEST, versions that
  *  fail verification are set aside and the next older one is taken. What only keeps a rank from its data (a device,
  *  room, memory) is tried again, and then the error, such as PERDURE_IO or PERDURE_NO_SPACE: no older version takes the
  *  place of one that may be whole. PERDURE_NOT_FOUND: of this name there is nothing, in the store or on the nodes of

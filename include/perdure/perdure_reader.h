@@ -81,9 +81,9 @@ typedef struct perdure_region_info {
  *  `version` may be PERDURE_LATEST: the newest one there of which all segments are there. Of several attempts at a
  *  version the newest such one is taken, and no older one where it is damaged. On failure
  * *out is NULL, and `message` (may be NULL) gets the text, cut to `message_bytes` bytes with the final 0.
- * PERDURE_NOT_FOUND: no such store, name or version; PERDURE_INCOMPLETE: segments are missing, which the text names;
- * PERDURE_CORRUPT: a manifest is damaged, or ranks contradict each other; PERDURE_UNSUPPORTED: it was written by a
- * newer Perdure. */
+ * PERDURE_NOT_FOUND: no such store or name; PERDURE_MISMATCH: no such version of it; PERDURE_INCOMPLETE: segments are
+ * missing, which the text names; PERDURE_CORRUPT: a manifest is damaged, or ranks contradict each other;
+ * PERDURE_UNSUPPORTED: it was written by a newer Perdure. */
 PERDURE_API perdure_status perdure_open_reader(const char* store_path, const char* name, int64_t version,
                                                perdure_reader_t** out, char* message, size_t message_bytes);
 /** Ends the reader and sets it to NULL. [local] PERDURE_CLOSED when it was closed before. */

@@ -111,8 +111,11 @@ TEST(CApi, ASingleProcessCheckpointsRestoresAndClosesTwice) {
   ASSERT_EQ(perdure_protect(handle, 1, &word, sizeof word, 1), PERDURE_OK);
   ASSERT_EQ(perdure_checkpoint(handle, "a", 1), PERDURE_OK) << perdure_error_text(handle);
   word = 0;
-  EXPECT_EQ(perdure_restore(handle, "a", 2), PERDURE_NOT_FOUND);
-  EXPECT_STRNE(perdure_error_text(handle), "");
+  EXPECT_EQ(perdure_restore(handle, "a", 2), PERDURE_MISMATCH) << "there is something of the name";
+  EXPECT_STREQ(perdure_error_text(handle),
+               "a version 2: there is no such version; its only version is 1 (mismatch); ask for a version that is "
+               "there, or for PERDURE_LATEST; perdure ls shows them");
+  EXPECT_EQ(perdure_restore(handle, "b", 2), PERDURE_NOT_FOUND);
   ASSERT_EQ(perdure_restore(handle, "a", PERDURE_LATEST), PERDURE_OK) << perdure_error_text(handle);
   EXPECT_STREQ(perdure_error_text(handle), "") << "the last call was good";
   EXPECT_EQ(word, 42U);

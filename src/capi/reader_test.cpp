@@ -125,7 +125,7 @@ TEST_F(ReaderInC, TakesAVersionOfABranch) {
   ASSERT_EQ(opened("heat", PERDURE_LATEST), PERDURE_OK) << message;
   (void)perdure_reader_version(reader_, &version, &of_ranks);
   EXPECT_EQ(version, 3) << "what was begun last, not the highest number";
-  EXPECT_EQ(opened("heat", 8), PERDURE_NOT_FOUND);
+  EXPECT_EQ(opened("heat", 8), PERDURE_MISMATCH);
   EXPECT_THAT(message, HasSubstr("heat@3f9a12:8"));
   ASSERT_EQ(opened("heat@3f9a12", PERDURE_LATEST), PERDURE_OK) << message;
   (void)perdure_reader_version(reader_, &version, &of_ranks);
@@ -199,7 +199,7 @@ TEST_F(ReaderInC, AFailedOpenGivesNoReaderAndAMessageThatFitsTheRoom) {
   char message[16];
   const std::string store = written_.path();
   std::memset(message, 'x', sizeof message);
-  EXPECT_EQ(perdure_open_reader(store.c_str(), "heat", 4, &reader, message, sizeof message), PERDURE_NOT_FOUND);
+  EXPECT_EQ(perdure_open_reader(store.c_str(), "heat", 4, &reader, message, sizeof message), PERDURE_MISMATCH);
   EXPECT_EQ(reader, nullptr);
   EXPECT_EQ(std::strlen(message), sizeof message - 1);
   EXPECT_EQ(perdure_open_reader(store.c_str(), "heat", -7, &reader, nullptr, 0), PERDURE_INVALID_ARGUMENT);

@@ -40,11 +40,15 @@ struct ArrayRestore::ToldPiece {
   std::uint32_t rank = 0;
   std::uint64_t chunk_bytes = 0, bytes = 0;
   std::vector<ToldPart> parts;
-  PERDURE_FIELDS(rank, chunk_bytes, bytes, parts)
+  std::string local = {};  ///< the first that is no array
+  PERDURE_FIELDS(rank, chunk_bytes, bytes, parts, local)
   static ToldPiece of(std::uint32_t rank, std::uint64_t chunk_bytes, const std::vector<segment::RegionEntry>& entries) {
     ToldPiece piece{rank, chunk_bytes, 0, {}};
     for (const auto& entry : entries) {
-      if (entry.kind == segment::EntryKind::array) piece.parts.push_back({piece.bytes, entry});
+      if (entry.kind == segment::EntryKind::array)
+        piece.parts.push_back({piece.bytes, entry});
+      else if (piece.local.empty())
+        piece.local = segment::region_text(entry);
       piece.bytes += entry.bytes();
     }
     return piece;
@@ -99,6 +103,7 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
     if (piece.rank >= captures_.size() || piece.chunk_bytes == 0)
       return base::fail(PERDURE_CORRUPT, reader_.id().text(), "there is a piece of none of its ranks");
     captures_[piece.rank] = {piece.bytes, piece.chunk_bytes};
+    if (local_.empty()) local_ = piece.local;
     for (const auto& [at, entry] : piece.parts) {
       PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text() + ", rank " + std::to_string(piece.rank)));
       auto known = std::lower_bound(arrays_.begin(), arrays_.end(), entry.id,

@@ -23,6 +23,9 @@ class ArrayRestore {
   bool wrong_use() const { return matching_.wrong_use; }
   /// After describe(): of region `id`, without boxes. PERDURE_MISMATCH when the version has no such array.
   base::Result<segment::ArrayEntry> array(std::int32_t id) const;
+  /// After describe(): the first region that is memory of one rank, as a text; empty: all that is stored are arrays.
+  /// The same on all ranks.
+  const std::string& local() const { return local_; }
   /// After describe(): wanted ones that are not stored, and may be so; ascending.
   const std::vector<std::int32_t>& absent() const { return matching_.absent; }
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
@@ -73,6 +76,7 @@ class ArrayRestore {
   const capture::RegionTable& regions_;
   ArrayMatching matching_;
   SharedChunks chunks_{job_, reader_};
+  std::string local_;                                 // a region that is no array
   std::vector<Array> arrays_;                         // by id
   std::vector<plan::StoredCapture> captures_;         // by rank that wrote
   std::vector<plan::StoredArray> stored_;             // as arrays_

@@ -146,7 +146,9 @@ base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainL
 
 base::Error left_behind(const Left& left, const DrainLimits& limits, const std::string& node_directory) {
   std::string cause = checkpoints(left, left.bytes) + ")";
-  cause += left.done ? " were given up, and did not reach the store" : " did not reach the store";
+  cause += left.done ? (left.versions == 1 ? " was given up, and did not reach the store"
+                                           : " were given up, and did not reach the store")
+                     : " did not reach the store";
   if (!left.done && limits.timeout_s > 0) cause += " within engine.drain_timeout, " + seconds(limits.timeout_s);
   if (!left.why.empty()) cause += ", because: " + left.why;
   cause += "; they are kept on this node in " + node_directory;

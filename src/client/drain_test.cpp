@@ -186,6 +186,8 @@ TEST(Drain, WhatIsLeftIsToldWithItsSizeReasonPlaceAndRemedy) {
             "2 checkpoints (lulesh versions 20 to 30, 1.0 MiB) were given up, and did not reach the store, because: "
             "lulesh version 30: it is not writable; they are kept on this node in /node")
       << "the time was not over";
+  EXPECT_THAT(left_behind({true, 1, 0, 0, "run version 3", ""}, {"/store", 300}, "/node").cause,
+              HasSubstr("1 checkpoint (run version 3, 0 B) was given up, and did not reach the store;"));
   EXPECT_EQ(left_behind({false, 1, 0, 0, "", ""}, {"/store", 0}, "/node").cause,
             "1 checkpoint (0 B) did not reach the store; they are kept on this node in /node");
   EXPECT_THAT(left_behind({false, 1, 0, 0, "", ""}, {"/store", 0}, "/node").remedy, HasSubstr("mend the store"));

@@ -140,6 +140,10 @@ TEST_F(Launches, ThatWriteTheNumbersOfTheRunBeforeThemKeepBoth) {
     expect_content(rank, 1, 2);
     EXPECT_EQ(session.restored()->id.version, 2U);
     EXPECT_EQ(session.restore("run", 2, std::nullopt, "nonsense").error().code, PERDURE_INVALID_ARGUMENT);
+    const auto unknown = session.restore("run", PERDURE_LATEST, std::nullopt, "123456");
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code, PERDURE_MISMATCH) << unknown.error().text();
+    EXPECT_THAT(unknown.error().text(), HasSubstr("there is nothing of branch 123456; another branch has run@"));
     ASSERT_TRUE(session.restore("run", PERDURE_LATEST, std::nullopt, plan::branch_text(first)));
     write(session, rank, {3}, 3);
     ASSERT_TRUE(session.restore("run", PERDURE_LATEST, {}));
@@ -189,7 +193,8 @@ TEST_F(Launches, ThatGoBackForkAndTheNumbersAreFreeAtOnce) {
     EXPECT_EQ(session.latest("run").value(), 4U);
     const auto only_left = session.restore("run", 5, {});
     ASSERT_FALSE(only_left);
-    EXPECT_EQ(only_left.error().code, PERDURE_NOT_FOUND) << only_left.error().text();
+    EXPECT_EQ(only_left.error().code, PERDURE_MISMATCH) << only_left.error().text();
+    EXPECT_THAT(only_left.error().text(), HasSubstr("its versions are 1, 2, 3, 4; another branch has"));
     EXPECT_THAT(only_left.error().text(), HasSubstr("run@" + plan::branch_text(first) + ":5"));
     ASSERT_TRUE(session.restore("run", 4, {}));
     expect_content(rank, 2, 4);

@@ -6,6 +6,7 @@
 
 #include "client/array_restore.hpp"
 #include "client/branch_to_write.hpp"
+#include "client/choose_latest.hpp"
 #include "client/first_error.hpp"
 #include "client/levels.hpp"
 #include "client/mapped_regions.hpp"
@@ -74,7 +75,8 @@ class Attempts {
   /// Of a choice: what the call ends with, if no version is to be tried any more. No older version takes the place of
   /// one that was hindered, and "it does not fit" would not be all where a newer one has been tried.
   std::optional<base::Status> over(const base::Status& chosen, const segment::VersionId& id) const {
-    if (hindered_ && (chosen ? id != *hindered_ : is_about_the_version(chosen.error().code)))
+    const auto gone = [](base::ErrorCode code) { return is_about_the_version(code) || code == PERDURE_MISMATCH; };
+    if (hindered_ && (chosen ? id != *hindered_ : gone(chosen.error().code)))
       return hindered_at(hindrance_, *hindered_);
     if (chosen) return std::nullopt;
     if (chosen.error().code == PERDURE_CORRUPT && why_) {
@@ -135,6 +137,25 @@ base::Status fit(VersionReader& reader, std::uint32_t rank, capture::MemoryTarge
   return {};
 }
 
+// [collective] What is not in this rank's capture as it wants it is gathered from those of all: by all, if by one. So
+// is it looked at where no rank has protected anything, and others wrote it: all of it is left over then. True, with
+// the reason as `outcome`: it is not what this rank wants.
+base::Result<bool> describe_arrays(Job& job, VersionReader& reader, const capture::RegionTable& regions,
+                                   const capture::MemoryTarget& target, std::optional<ArrayRestore>& arrays,
+                                   base::Status& outcome) {
+  const bool of_nobody = nothing_protected(reader) && reader.of_other_ranks();
+  if (!reader.regions().arrays && !of_nobody) return false;
+  PERDURE_TRY(const bool gathers, on_any_rank(job.comm(), outcome && (of_nobody || !target.elsewhere().empty())));
+  if (!gathers) return false;
+  const base::Status ready = agree(job.comm(), outcome);
+  const bool all = target.wanted().all && reader.of_other_ranks();  // else each rank has looked at its own
+  if (ready) arrays.emplace(job, reader, regions, capture::Wanted{target.elsewhere(), all});
+  outcome = ready ? arrays->describe() : ready;
+  const bool own = of_nobody && arrays && !arrays->local().empty() && (outcome || arrays->wrong_use());
+  if (own) outcome = base::fail(written_by_others("", reader.ranks(), job.ranks(), arrays->local()));
+  return own || (arrays && arrays->wrong_use());
+}
+
 }  // namespace
 
 // The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
@@ -144,17 +165,10 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   const bool fetched = outcome.has_value();  // on all ranks
   if (outcome) outcome = base::caught("restore", [&] { return fit(reader, job_->rank(), target, needed); });
   bool wrong_use = fetched && !outcome && outcome.error().code == PERDURE_MISMATCH;
-  // What is not in this rank's capture as it wants it is gathered from those of all: by all, if by one.
   std::optional<ArrayRestore> arrays;
-  if (reader.regions().arrays && fetched) {
-    PERDURE_TRY(const bool gathers, on_any_rank(job_->comm(), outcome && !target.elsewhere().empty()));
-    if (gathers) {
-      const base::Status ready = agree(job_->comm(), outcome);
-      const bool all = target.wanted().all && reader.of_other_ranks();  // else each rank has looked at its own
-      if (ready) arrays.emplace(*job_, reader, regions_, capture::Wanted{target.elsewhere(), all});
-      outcome = ready ? arrays->describe() : ready;
-      wrong_use = wrong_use || (arrays && arrays->wrong_use());
-    }
+  if (fetched) {
+    PERDURE_TRY(const bool misfit, describe_arrays(*job_, reader, regions_, target, arrays, outcome));
+    wrong_use = wrong_use || misfit;
   }
   PERDURE_TRY(wrong_use, told_to_all(reader, wrong_use, outcome));
   if (!wrong_use) {
@@ -335,8 +349,7 @@ void Session::tell_regions(Opening& opening, const RegionNews& declared,
     const auto* region = regions_.find(id);
     return region != nullptr && region->part;
   });
-  opening.regions.local =
-      regions_.regions().empty();  // who has none of any kind says nothing of other numbers of ranks
+  opening.regions.local = false;  // who has none of any kind says nothing
   for (const auto id : wanted) {
     const auto* region = regions_.find(id);
     if (region != nullptr && (region->part || (region->optional && opening.regions.arrays))) continue;
@@ -393,6 +406,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
       tell_regions(opening, arrays_.news(regions_), target->wanted().ids);
+      if (ids && regions_.regions().empty()) opening.regions.local = true;  // it asks for none of what is stored
       return {};
     });
   PERDURE_CHECK(

@@ -6,6 +6,7 @@
 
 #include "client/array_restore.hpp"
 #include "client/branch_to_write.hpp"
+#include "client/choose_latest.hpp"
 #include "client/close.hpp"
 #include "client/levels.hpp"
 #include "client/mapped_regions.hpp"
@@ -253,7 +254,7 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name, Adopt goes
     std::vector<std::int32_t> all;
     for (const auto& entry : regions_.regions()) all.push_back(entry.first);
     tell_regions(opening, {}, all);
-    PERDURE_CHECK(reader.choose(opening, ready));
+    PERDURE_CHECK(choose_latest(*job_, reader, opening, ready, regions_));
     latest_ = Restored{reader.id(), 0, reader.passed_over()};
     if (goes_on == Adopt::yes && !job_->known().last(name)) {
       job_->known().went_back(reader.id());

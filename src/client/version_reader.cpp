@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/field_codec.hpp"
-#include "client/absence.hpp"
 #include "client/branch_to_write.hpp"
 #include "client/read_ahead.hpp"
 #include "client/second_reading.hpp"
@@ -171,17 +170,6 @@ base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::
   return stored;
 }
 
-base::Error written_by_others(const Opening& opening, std::uint32_t other, std::uint32_t ranks) {
-  const std::string why = opening.local_region.empty()
-                              ? ""
-                              : ", and " + opening.local_region + " is memory of one rank, no part of an array";
-  return {PERDURE_MISMATCH, opening.name,
-          "it was written by " + std::to_string(other) + " ranks, this run has " + std::to_string(ranks) + why,
-          "run with as many ranks as wrote it, take such memory with perdure_restore_part(), say that it may be absent "
-          "with perdure_set_presence(), or take arrays alone with perdure_restore_regions()",
-          false};
-}
-
 }  // namespace
 
 // What is in a temporary segment can be read there by the node that writes it. For a rank that runs elsewhere now it
@@ -336,7 +324,7 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   if (not_latest) store.unreadable->cause += kNotTheLatest;
   if (store.unreadable && (!chosen || not_latest)) return base::fail(*store.unreadable);
   const auto others = chosen ? 0 : other_ranks(plans, all, store, candidates, job_.ranks());
-  if (others != 0) return base::fail(written_by_others(opening, others, job_.ranks()));
+  if (others != 0) return base::fail(written_by_others(opening.name, others, job_.ranks(), opening.local_region));
   if (!chosen) {
     PERDURE_TRY(const auto why, why_nothing(opening, plans, all, store));
     return base::fail(why);
@@ -432,46 +420,39 @@ base::Result<base::Error> VersionReader::why_nothing(const Opening& opening, con
   return base::decode_fields<base::Error>(bytes, "reason");
 }
 
-// Of what is asked for other branches than that of `store.line` may have something. Where they do, it is no first
-// start.
-void VersionReader::add_left_branches(const Opening& opening, const JobInventory& all, const StoreView& store,
-                                      base::Error& error) const {
-  if (store.line.empty()) return;
-  std::vector<segment::VersionId> there;
-  if (const auto listings = job_.store().list(opening.name))
-    for (const auto& listing : *listings) there.push_back(listing.id);
-  for (const auto& [node, held] : all.held)
-    if (held.committed) there.push_back(held.id);
-  const segment::VersionId* newest = nullptr;
-  for (const auto& id : there) {
-    const bool asked = opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version);
-    if (id.name != opening.name || !asked || plan::on_line(store.line, id.attempt)) continue;
-    if (newest == nullptr || newest->attempt < id.attempt) newest = &id;
+// Of the name, whatever was asked for.
+base::Result<VersionsOfName> VersionReader::there_is(const std::string& name, const JobInventory& all,
+                                                     const StoreView& store) const {
+  VersionsOfName there;
+  const auto add = [&](const segment::VersionId& id) {
+    if (id.name != name || id.attempt.created_ns <= store.forgotten_ns) return;
+    const bool of_line = store.line.empty() || plan::on_line(store.line, id.attempt);
+    (of_line ? there.of_line : there.elsewhere).push_back(id);
+  };
+  PERDURE_TRY(const auto listings, list_versions(job_.store(), name, job_.known()));
+  for (const auto& listing : listings) add(listing.id);
+  for (const auto& [node, held] : all.held) {
+    if (held.committed) add(held.id);
+    there.remains = there.remains || held.id.name == name;
   }
-  if (newest == nullptr) return;
-  const std::string branch = plan::branch_text(plan::branch_of(newest->attempt.nonce));
-  const auto asked = branch_in(opening.detail);
-  if (asked && error.code == PERDURE_NOT_FOUND)
-    error.cause = "there is no such version of branch " + plan::branch_text(*asked);
-  if (!asked && opening.version < 0 && error.code == PERDURE_NOT_FOUND) {
-    error.code = PERDURE_INCOMPLETE;
-    error.cause = "nothing is left of the current branch";
-  }
-  error.cause += "; another branch has " + newest->name + "@" + branch + ":" + std::to_string(newest->version);
-  error.remedy = "perdure_restore_branch() with branch " + branch + " takes that one" +
-                 (error.remedy.empty() ? "" : "; " + error.remedy);
+  for (const auto& [node, kept] : all.kept) there.remains = there.remains || kept.id.name == name;
+  return there;
 }
 
 base::Error VersionReader::nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                                          const StoreView& store) const {
+  const auto branch = branch_in(opening.detail);
   const auto asked_for = [&](const segment::VersionId& id) {
-    if (id.name != opening.name || opening.version < 0) return id.name == opening.name;
+    if (id.name != opening.name || (opening.version < 0 && !branch)) return id.name == opening.name;
     const bool of_line = store.line.empty() || plan::on_line(store.line, id.attempt);
-    return of_line && id.version == static_cast<std::uint64_t>(opening.version);
+    return of_line && (opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version));
   };
+  auto there = there_is(opening.name, all, store);
+  if (!there) return there.error();
   Evidence evidence;
   auto aside = job_.store().set_aside(opening.name);
   if (!aside && aside.error().code != PERDURE_NOT_FOUND) return aside.error();
+  there->remains = there->remains || (aside && !aside->empty());
   if (aside)
     for (auto& segment : *aside)
       if (asked_for(segment.id)) evidence.aside.push_back(std::move(segment));
@@ -485,7 +466,9 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
   for (const auto& [node, kept] : all.kept)
     if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
   base::Error error = absence(opening.name, opening.version, evidence);
-  add_left_branches(opening, all, store, error);
+  if (error.code == PERDURE_NOT_FOUND && (opening.version >= 0 || branch) && there->any())
+    return no_such_version(opening.name, opening.version, branch, *there);
+  add_left_branch(opening.version, *there, error);
   const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
   for (const auto& entry : plans.of)
     if (entry.second.on_nodes && asked_for(entry.first) && !entry.second.pieces.whole() &&

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "client/absence.hpp"
 #include "client/passed_over.hpp"
 #include "client/rank_image.hpp"
 #include "client/store_losses.hpp"
@@ -112,8 +113,7 @@ class VersionReader {
   void note(const std::string& text);
   base::Result<base::Error> why_nothing(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                                         const StoreView& store);
-  void add_left_branches(const Opening& opening, const JobInventory& all, const StoreView& store,
-                         base::Error& error) const;
+  base::Result<VersionsOfName> there_is(const std::string& name, const JobInventory& all, const StoreView& store) const;
   base::Error nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                             const StoreView& store) const;
 

@@ -294,7 +294,7 @@ TEST_F(VersionReading, SaysThatAStoreVanishedNotThatThereIsNothing) {
       const auto status = reader.choose({Operation::restore, "app", version}, {});
       return status ? PERDURE_OK : status.error().code;
     };
-    EXPECT_EQ(code_of(7), PERDURE_NOT_FOUND);
+    EXPECT_EQ(code_of(7), PERDURE_MISMATCH);
     if (job.rank() == 0) std::filesystem::rename(directory_ / "store", directory_ / "away");
     ASSERT_TRUE(job.comm().barrier());
     EXPECT_EQ(code_of(7), PERDURE_UNAVAILABLE);
@@ -302,7 +302,7 @@ TEST_F(VersionReading, SaysThatAStoreVanishedNotThatThereIsNothing) {
     ASSERT_TRUE(job.comm().barrier());
     if (job.rank() == 0) std::filesystem::rename(directory_ / "away", directory_ / "store");
     ASSERT_TRUE(job.comm().barrier());
-    EXPECT_EQ(code_of(7), PERDURE_NOT_FOUND);
+    EXPECT_EQ(code_of(7), PERDURE_MISMATCH);
   });
 }
 

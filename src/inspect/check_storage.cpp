@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/directories.hpp"
-#include "inspect/check.hpp"
+#include "inspect/check_cluster.hpp"
 #include "inspect/store_people.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
@@ -57,12 +57,15 @@ Check check_place(const std::string& name, const std::string& path, const std::s
   const std::string place = nearest_existing(path);
   auto space = os::space(place);
   if (!space) return {name, Verdict::problem, space.error().text(), "set " + option + " to a directory that is there"};
+  if (space->total_files != 0 && space->available_files == 0)
+    return {name, Verdict::problem,
+            fmt::format("{} ({}, {} free) can have no more files (inodes)", path, space->type,
+                        format_bytes(space->available_bytes)),
+            "remove files there (df -i counts them), or set " + option + " elsewhere"};
   const std::string where = fmt::format("{} ({}, {} free)", path, space->type, format_bytes(space->available_bytes));
   const bool measure = options.sample_bytes > 0 && space->available_bytes > 2 * options.sample_bytes;
   const auto rate = write_rate(place, measure ? options.sample_bytes : 0);
-  if (!rate)
-    return {name, Verdict::problem, where + ": " + rate.error().text(),
-            "set " + option + " to a directory where you may write"};
+  if (!rate) return {name, Verdict::problem, where + ": " + rate.error().text(), remedy_of_place(rate.error(), option)};
   if (!measure && options.sample_bytes > 0)
     return {name, Verdict::warning, where + ": hardly any room left",
             "free space there or set " + option + " elsewhere"};
@@ -111,7 +114,7 @@ void judge_free_files(Check& check, const std::string& location, const os::Space
   if (check.verdict == Verdict::problem || space.total_files == 0 || space.available_files >= kFewFiles) return;
   const bool none = space.available_files < kFilesOfAVersion;
   check.verdict = none ? Verdict::problem : Verdict::warning;
-  check.finding = fmt::format("{} ({}, {} free) can have {} more files: ", location, space.type,
+  check.finding = fmt::format("{} ({}, {} free) can have {} more files (inodes): ", location, space.type,
                               format_bytes(space.available_bytes), space.available_files) +
                   (none ? "no room for one checkpoint, so that checkpoints stay on the node"
                         : "each checkpoint takes some, for each node one");
@@ -161,11 +164,13 @@ std::vector<Check> check_store(const config::Config& config, const DoctorOptions
   Check check = check_place("store", location, "store.path", options);
   if (const auto probed = try_to_publish(nearest_existing(location)); check.verdict != Verdict::problem && !probed)
     check = {"store", Verdict::problem, location + " takes no checkpoint: " + probed.error().text(),
-             "set store.path to a file system that can do this"};
+             remedy_of_place(probed.error(), "store.path")};
   if (const auto space = os::space(nearest_existing(location))) {
     judge_room(check, location, *space, config.bytes("chunk_bytes"));
     judge_free_files(check, location, *space);
     judge_kind(check, *space);
+    if (const auto quota = os::quota(nearest_existing(location)))
+      judge_quota(check, location, *quota, config.bytes("chunk_bytes"));
   }
   if (!listed) judge_place_to_be(check, location);
   if (const auto people = store_people(location)) judge_people(check, location, *people);

@@ -9,6 +9,7 @@
 #include "reader/branches.hpp"
 #include "segment/manifest_codec.hpp"
 #include "segment/reader.hpp"
+#include "segment/version_ranges.hpp"
 
 namespace perdure::inspect {
 
@@ -43,17 +44,23 @@ base::Error no_checkpoint(store::Store& store) {
 
 namespace {
 
-/// The newest attempt at that number which is not of the line that was asked for; empty: there is none.
-std::string left_branch_of(store::Store& store, const CheckpointSpec& spec,
-                           const std::vector<store::VersionListing>& versions) {
+/// Which versions of the name there are on the line that was asked for, and which other branch has the number.
+std::string what_there_is(store::Store& store, const CheckpointSpec& spec,
+                          const std::vector<store::VersionListing>& versions) {
   const auto branches = reader::branches_of(store, spec.name, versions);
-  if (!branches || !spec.version) return {};
+  if (!branches) return {};
+  std::vector<std::uint64_t> of_line;
   const store::VersionListing* newest = nullptr;
-  for (const auto& one : versions)
-    if (one.id.version == *spec.version && !branches->has(one.id, spec.branch) &&
-        (newest == nullptr || newest->id.attempt < one.id.attempt))
+  for (const auto& one : versions) {
+    const bool on_it = branches->has(one.id, spec.branch);
+    if (on_it) of_line.push_back(one.id.version);
+    if (!on_it && one.id.version == spec.version && (newest == nullptr || newest->id.attempt < one.id.attempt))
       newest = &one;
-  return newest == nullptr ? std::string() : reader::branch_spec(newest->id);
+  }
+  std::string text = segment::versions_there(std::move(of_line));
+  if (!text.empty()) text += "; ";
+  if (newest != nullptr) text += "a branch that was left has it: " + reader::branch_spec(newest->id) + "; ";
+  return text;
 }
 
 /// The directory of another name whose segments say `name`, as somebody renamed it; empty: there is none.
@@ -91,15 +98,11 @@ base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec) 
     return {PERDURE_NOT_FOUND, object, "its directory was renamed to " + renamed + ", in " + location,
             "perdure rename " + spec.name + " " + renamed + ", or give the directory its old name back", false};
   const std::string near = meant(spec.name, known);
-  const std::string elsewhere = left_branch_of(store, spec, versions);
-  if (!elsewhere.empty())
-    there = "a branch that was left has it: " + elsewhere + "; ";
-  else if (!versions.empty())
-    there = "its versions there are " + std::to_string(versions.front().id.version) + " to " +
-            std::to_string(versions.back().id.version) + "; ";
+  if (!versions.empty())
+    there = what_there_is(store, spec, versions);
   else if (!near.empty())
     there = "did you mean " + near + "? ";
-  return {PERDURE_NOT_FOUND, object, "no such checkpoint in " + location,
+  return {versions.empty() ? PERDURE_NOT_FOUND : PERDURE_MISMATCH, object, "no such checkpoint in " + location,
           there + "perdure ls " + shell_text({location}) + " lists what is there", false};
 }
 

@@ -21,7 +21,8 @@ base::Result<CheckpointSpec> parse_checkpoint(const std::string& text);
 
 /// The error PERDURE_NOT_FOUND for a store without a checkpoint: it is empty, or no store at all.
 base::Error no_checkpoint(store::Store& store);
-/// The error PERDURE_NOT_FOUND for what `spec` names, with the checkpoints that exist instead.
+/// The error for what `spec` names, with what exists instead: PERDURE_NOT_FOUND where there is nothing of the name,
+/// PERDURE_MISMATCH where there are other versions of it.
 base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec);
 
 /// Nanoseconds since 1970 as local time with its zone, "2026-11-21 05:09:53 +01:00"; empty for 0.

@@ -21,6 +21,15 @@ constexpr std::size_t kMaxFreeBuffers = 256;
 
 base::Result<std::unique_ptr<Wire>> make_fabric_wire(const FabricOptions& options) { return FabricWire::make(options); }
 
+base::Result<std::string> try_fabric(const FabricOptions& options) {
+  PERDURE_TRY(const auto fabric, open_fabric(options));
+  const char* provider = fabric.info->fabric_attr->prov_name;
+  const char* domain = fabric.info->domain_attr->name;
+  std::string used = provider != nullptr ? provider : options.provider;
+  if (domain != nullptr) used += std::string(" by ") + domain;
+  return used;
+}
+
 base::Result<WireBufferPointer> FabricBuffer::make(const FabricResources& fabric, std::size_t bytes) {
   Bytes memory(bytes);
   FidPointer<fid_mr> registration;

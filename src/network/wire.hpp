@@ -97,5 +97,8 @@ struct FabricOptions {
 /// Reliable datagram endpoints of libfabric, which is loaded by the first call. PERDURE_UNAVAILABLE when it or the
 /// provider is missing.
 base::Result<std::unique_ptr<Wire>> make_fabric_wire(const FabricOptions& options);
+/// Whether an engine could have such a wire here, by opening one end of it: libfabric's names of what it would use, as
+/// "tcp by eth0". Errors as those of make_fabric_wire().
+base::Result<std::string> try_fabric(const FabricOptions& options);
 
 }  // namespace perdure::network

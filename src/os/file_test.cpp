@@ -11,6 +11,7 @@
 #include <map>
 
 #include "os/fault_rules.hpp"
+#include "support/directory_on.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -163,6 +164,24 @@ std::string numbered_text(std::size_t bytes) {
   std::string text(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('!' + i % 90);
   return text;
+}
+
+// df shows much room, and nothing can be made.
+TEST(File, ThatCannotBeMadeForWantOfInodesSaysSo) {
+  const test_support::DirectoryOn place(test_support::FileSystem::few_files);
+  if (!place.missing().empty()) GTEST_SKIP() << place.missing();
+  base::Status made;
+  for (int i = 0; made && i < 20; ++i) {
+    const auto file = File::open(place / std::to_string(i), Open::create_new);
+    if (!file) made = base::fail(file.error());
+  }
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, PERDURE_NO_SPACE);
+  EXPECT_THAT(made.error().cause, HasSubstr("no more files (inodes), while 64.0 MiB are free"));
+  EXPECT_THAT(made.error().remedy, HasSubstr("df -i"));
+  const auto directory = make_directory(place / "new");
+  ASSERT_FALSE(directory);
+  EXPECT_THAT(directory.error().text(), HasSubstr("no more files (inodes)"));
 }
 
 TEST(File, CompletesAWriteOfWhichTheSystemTakesAPartAtATime) {

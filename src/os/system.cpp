@@ -61,6 +61,10 @@ std::string program_path() {
 
 std::uint64_t total_memory_bytes() { return std::min(meminfo_bytes("MemTotal"), our_limit().limit_bytes); }
 
+std::uint64_t machine_memory_bytes() { return meminfo_bytes("MemTotal"); }
+
+std::uint64_t job_memory_limit_bytes() { return our_limit().limit_bytes; }
+
 std::uint64_t available_memory_bytes() { return std::min(meminfo_bytes("MemAvailable"), our_limit().available_bytes); }
 
 std::string host_name() {

@@ -8,6 +8,8 @@
 namespace perdure::os {
 
 std::uint64_t total_memory_bytes();      ///< of the machine, or of our cgroup if that is less
+std::uint64_t machine_memory_bytes();    ///< whatever our cgroup says
+std::uint64_t job_memory_limit_bytes();  ///< the least of our cgroup and those above it; UINT64_MAX: none says one
 std::uint64_t available_memory_bytes();  ///< MemAvailable, or what our cgroup leaves if that is less
 std::string host_name();
 std::string boot_id();  ///< another one after each start of the machine; empty where the kernel does not say

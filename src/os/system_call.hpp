@@ -54,9 +54,16 @@ inline std::size_t transferable(const Call& call, std::size_t asked) {
   return hooks ? std::min(asked, hooks->most(call.operation(), asked)) : asked;
 }
 
+/// What is full: where the file system of `path` has room and no files (inodes) left, the error says that.
+base::Error name_what_is_full(base::Error error, const std::string& path);
+
 /// The error of the system call that just failed (errno), about `path`.
 inline tl::unexpected<base::Error> call_failed(std::string call, const std::string& path) {
-  return base::fail(base::errno_error(errno, std::move(call), path));
+  const int number = errno;
+  auto error = base::errno_error(number, std::move(call), path);
+  if (number == ENOSPC) error = name_what_is_full(std::move(error), path);
+  errno = number;
+  return base::fail(std::move(error));
 }
 inline tl::unexpected<base::Error> call_failed(const char* call, std::uint64_t offset, const std::string& path) {
   return call_failed(std::string(call) + " at offset " + std::to_string(offset), path);

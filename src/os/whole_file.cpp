@@ -24,6 +24,9 @@ constexpr std::array kFileSystems = {
     FileSystem{0x0BD00BD0, "lustre"}, FileSystem{0x47504653, "gpfs"},      FileSystem{0x19830326, "beegfs"},
     FileSystem{0x65735546, "fuse"},   FileSystem{0x2FC12FC1, "zfs"},       FileSystem{0x858458F6, "ramfs"},
     FileSystem{0x00C36400, "ceph"},   FileSystem{0x958458F6, "hugetlbfs"}, FileSystem{0xF2F52010, "f2fs"},
+    FileSystem{0xFF534D42, "cifs"},   FileSystem{0xFE534D42, "smb2"},      FileSystem{0xAAD7AAEA, "panfs"},
+    FileSystem{0x20030528, "pvfs2"},  FileSystem{0x01161970, "gfs2"},      FileSystem{0x7461636F, "ocfs2"},
+    FileSystem{0x5346414F, "afs"},    FileSystem{0x01021997, "9p"},
 };
 
 std::string file_system_name(std::uint64_t magic) {
@@ -62,7 +65,29 @@ base::Status write_and_rename(const std::string& temporary, const std::string& p
   return rename_path(temporary, path);
 }
 
+// Of the path, or of the nearest directory above it that is there.
+bool file_system_of(std::string path, struct statfs& facts) {
+  while (::statfs(path.empty() ? "/" : path.c_str(), &facts) != 0) {
+    if (path.empty() || path == ".") return false;
+    const std::size_t slash = path.rfind('/');
+    path = slash == std::string::npos ? "." : path.substr(0, slash);
+  }
+  return true;
+}
+
 }  // namespace
+
+// Without hooks: what they refuse is one call.
+base::Error name_what_is_full(base::Error error, const std::string& path) {
+  struct statfs facts {};
+  if (!file_system_of(path, facts) || facts.f_files == 0 || facts.f_ffree != 0) return error;
+  error.cause +=
+      ": the file system has no more files (inodes), while " +
+      base::format_bytes(static_cast<std::uint64_t>(facts.f_bavail) * static_cast<std::uint64_t>(facts.f_bsize)) +
+      " are free";
+  error.remedy = "remove files on this file system (df -i counts them) or set the path elsewhere";
+  return error;
+}
 
 base::Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t limit_bytes) {
   PERDURE_TRY(const File file, File::open(path, Open::read));

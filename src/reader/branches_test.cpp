@@ -48,9 +48,18 @@ TEST_F(BranchesOfAName, GiveANumberItsMeaning) {
   EXPECT_EQ(found(100, kOld), 1U);
   const auto left = find_version(*store_, "run", 200);
   ASSERT_FALSE(left);
-  EXPECT_EQ(left.error().code, PERDURE_NOT_FOUND);
-  EXPECT_THAT(left.error().text(), HasSubstr("run@3f9a12:200"));
-  EXPECT_EQ(find_version(*store_, "run", 7).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(left.error().code, PERDURE_MISMATCH) << "there is something of the name";
+  EXPECT_THAT(left.error().text(),
+              HasSubstr("its versions are 10, 100; a branch that was left has it: run@3f9a12:200"));
+  const auto none = find_version(*store_, "run", 7);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, PERDURE_MISMATCH);
+  EXPECT_EQ(none.error().remedy, "its versions are 10, 100");
+  EXPECT_EQ(find_version(*store_, "rum", 7).error().code, PERDURE_NOT_FOUND);
+  const auto other = find_version(*store_, "run", std::nullopt, 0x123);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, PERDURE_MISMATCH);
+  EXPECT_EQ(other.error().remedy, "another branch has run@" + plan::branch_text(kNew) + ":100");
 }
 
 TEST_F(BranchesOfAName, CountWhatALineWentOnFrom) {

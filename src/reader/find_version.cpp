@@ -4,33 +4,31 @@
 #include "reader/inventory.hpp"
 #include "reader/missing_text.hpp"
 #include "reader/stored_content.hpp"
+#include "segment/version_ranges.hpp"
 
 namespace perdure::reader {
 namespace {
 
-std::string there(const std::vector<store::VersionListing>& listings) {
-  std::vector<std::uint64_t> versions;
-  for (const auto& listing : listings)
-    if (versions.empty() || versions.back() != listing.id.version) versions.push_back(listing.id.version);
-  std::string text;
-  constexpr std::size_t kMost = 8;
-  for (std::size_t i = versions.size() - std::min(versions.size(), kMost); i < versions.size(); ++i)
-    text += (text.empty() ? versions.size() > kMost ? "..., " : "" : ", ") + std::to_string(versions[i]);
-  return text;
-}
-
-// A branch that was left may have it.
-base::Error not_on_the_line(const std::vector<store::VersionListing>& all, const std::string& object,
+// There is something of the name, so that nobody may take it for one that is not there. A branch that was left may have
+// the version.
+base::Error not_on_the_line(const std::vector<store::VersionListing>& all,
+                            const std::vector<store::VersionListing>& of_line, const std::string& object,
                             std::optional<std::uint64_t> version, const std::string& location) {
-  base::Error error{PERDURE_NOT_FOUND, object, "no such checkpoint in " + location,
-                    "its versions there are " + there(all), false};
+  base::Error error{PERDURE_MISMATCH, object, "no such checkpoint in " + location, "", false};
+  std::vector<std::uint64_t> versions;
+  for (const auto& one : of_line) versions.push_back(one.id.version);
+  error.remedy = segment::versions_there(std::move(versions));
   const store::VersionListing* newest = nullptr;
   for (const auto& one : all)
-    if ((!version || one.id.version == *version) && (newest == nullptr || newest->id.attempt < one.id.attempt))
+    if ((!version || of_line.empty() || one.id.version == *version) &&
+        (newest == nullptr || newest->id.attempt < one.id.attempt))
       newest = &one;
   if (newest == nullptr) return error;
   error.cause = "no such checkpoint on this branch, in " + location;
-  error.remedy = "a branch that was left has it: " + branch_spec(newest->id);
+  error.remedy +=
+      std::string(error.remedy.empty() ? "" : "; ") +
+      (version && newest->id.version == *version ? "a branch that was left has it: " : "another branch has ") +
+      branch_spec(newest->id);
   return error;
 }
 
@@ -59,8 +57,9 @@ base::Result<store::VersionListing> find_version(store::Store& store, const std:
                       "perdure ls lists what is there");
   PERDURE_TRY(const Branches branches, branches_of(store, name, all));
   auto chosen = newest_first(all, branches, branch);
+  const auto of_line = chosen;
   if (version) std::erase_if(chosen, [&](const auto& one) { return one.id.version != *version; });
-  if (chosen.empty()) return base::fail(not_on_the_line(all, object, version, store.properties().location));
+  if (chosen.empty()) return base::fail(not_on_the_line(all, of_line, object, version, store.properties().location));
   for (auto& one : chosen)
     if (one.all_present()) return std::move(one);
   return base::fail(missing_segments(chosen.front()));

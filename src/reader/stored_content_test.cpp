@@ -232,7 +232,7 @@ TEST(StoredContents, OfAVersionThatLacksSegmentsAreRefused) {
   EXPECT_EQ(none.error().code, PERDURE_INCOMPLETE);
   EXPECT_EQ(none.error().cause, "segments 1-3,5 of its 6 are missing");
   EXPECT_EQ(StoredContent::open(written.store(), kWritten).error().code, PERDURE_INCOMPLETE);
-  EXPECT_EQ(written.open("heat", 4).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(written.open("heat", 4).error().code, PERDURE_MISMATCH);
   EXPECT_EQ(written.open("head").error().code, PERDURE_NOT_FOUND);
 }
 

@@ -28,4 +28,20 @@ std::string version_ranges(const std::vector<VersionId>& ids) {
   return text;
 }
 
+std::string versions_there(std::vector<std::uint64_t> versions) {
+  std::sort(versions.begin(), versions.end());
+  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+  if (versions.empty()) return {};
+  if (versions.size() == 1) return "its only version is " + std::to_string(versions.front());
+  constexpr std::size_t kMost = 8, kLast = 3;
+  const bool many = versions.size() > kMost;
+  std::string text = "its versions are ";
+  if (many)
+    text = "its " + std::to_string(versions.size()) + " versions are " + std::to_string(versions.front()) + " to " +
+           std::to_string(versions.back()) + ", the last ones ";
+  const std::size_t first = many ? versions.size() - kLast : 0;
+  for (std::size_t i = first; i < versions.size(); ++i) text += (i == first ? "" : ", ") + std::to_string(versions[i]);
+  return text;
+}
+
 }  // namespace perdure::segment

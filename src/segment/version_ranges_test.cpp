@@ -19,5 +19,13 @@ TEST(VersionRanges, OfManyNamesAreCutOff) {
             "a version 1, b version 2, c version 3 and 2 other names");
 }
 
+TEST(VersionsThere, AreToldInTheirOrderAndOfManyTheLastOnes) {
+  EXPECT_EQ(versions_there({}), "");
+  EXPECT_EQ(versions_there({7, 7}), "its only version is 7");
+  EXPECT_EQ(versions_there({30, 10, 20, 20}), "its versions are 10, 20, 30");
+  EXPECT_EQ(versions_there({1, 2, 3, 4, 5, 6, 7, 8}), "its versions are 1, 2, 3, 4, 5, 6, 7, 8");
+  EXPECT_EQ(versions_there({1, 2, 3, 4, 5, 6, 7, 8, 9}), "its 9 versions are 1 to 9, the last ones 7, 8, 9");
+}
+
 }  // namespace
 }  // namespace perdure::segment

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.hpp"
-#include "left_testing.hpp"
-#include "support/eventually.hpp"
+#include "run_testing.hpp"
 
 namespace perdure::test_support {
 namespace {
@@ -11,31 +10,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-class RunOfAProgram : public testing::Test {
- protected:
-  /// `perdure VERB` with the program's places.
-  std::string perdure(const std::string& verb, const std::string& more = {}) const {
-    return "PERDURE_ENGINE_DAEMON_PATH=" PERDURED_PATH " " PERDURE_PROGRAM " " + verb +
-           " --set store.path=" + (left_ / "store") + " --set node.path=" + (left_ / "node") +
-           " --set tier.file.path=" + (left_ / "file") + " " + more;
-  }
-  std::string run(const std::string& more = {}) const {
-    return perdure("run", "--restarts 0 " + more + " -- " PERDURE_LEAVER);
-  }
-  void is_ready() {
-    EXPECT_TRUE(eventually("the program waits", [&] { return left_.said().find("ready") != std::string::npos; }))
-        << left_.said();
-  }
-  std::string answer(const std::string& command) const {
-    const std::string file = left_ / "answer";
-    EXPECT_EQ(std::system((command + " >" + file + " 2>&1").c_str()), 0) << command;
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
-  Left left_;
-};
 
 TEST_F(RunOfAProgram, FlushesWhatAProgramLeftThatEndedAtOnce) {
   EXPECT_EQ(left_.run(run(), "quick"), 0) << left_.said();
@@ -108,6 +82,42 @@ TEST_F(RunOfAProgram, HaltsWhereThatIsAskedFor) {
   EXPECT_EQ(left_.end(), 0) << left_.said();
   EXPECT_THAT(left_.said(), HasSubstr("halts\n"));
   EXPECT_TRUE(left_.stored().contains(4)) << left_.said();
+}
+
+// Engines of their own outlive the program, and are waited for.
+TEST_F(RunOfAProgram, ThatHasDaemonsIsToEndAndWaitsUntilTheyHaveStoredAll) {
+  left_.start(run(), "daemon_waits");
+  is_ready();
+  left_.signal(SIGTERM);
+  EXPECT_EQ(left_.end(), 128 + SIGTERM) << left_.said();
+  EXPECT_THAT(left_.said(), AllOf(HasSubstr("newest complete: run@3"), Not(HasSubstr("not stored"))));
+  EXPECT_EQ(left_.stored(), kAll) << left_.said();
+}
+
+TEST_F(RunOfAProgram, ThatHasDaemonsIsToEndAndWaitsForItsLastCheckpoint) {
+  left_.start(run(), "daemon_due");
+  is_ready();
+  left_.signal(SIGTERM);
+  EXPECT_EQ(left_.end(), 0) << left_.said();
+  EXPECT_THAT(left_.said(), HasSubstr("ends\n"));
+  EXPECT_TRUE(left_.stored().contains(4)) << left_.said();
+}
+
+TEST_F(RunOfAProgram, ThatHasDaemonsDoesNotEndWithinItsGraceAndIsKilled) {
+  left_.start(run("--set run.grace=0.2"), "daemon_stubborn");
+  is_ready();
+  left_.signal(SIGTERM);
+  EXPECT_EQ(left_.end(), 128 + SIGKILL) << left_.said();
+  EXPECT_EQ(left_.stored(), kAll) << left_.said();
+}
+
+TEST_F(RunOfAProgram, ThatHasDaemonsEndsWith75WhereTheStoreLacksWhatWasAcknowledged) {
+  const std::string full = "PERDURE_TEST_FAULTS=pwrite:/store/run/:ENOSPC ";
+  EXPECT_EQ(left_.run(full + run("--set engine.drain_timeout=1 --set flush.give_up_after=0.1"), "daemon_quick"), 75)
+      << left_.said();
+  EXPECT_THAT(left_.said(), AllOf(HasSubstr("not stored: 3 checkpoints (run versions 1 to 3, "),
+                                  HasSubstr("No space left on device")));
+  EXPECT_TRUE(eventually("the daemon gives up, and ends", [&] { return left_.no_engine_lives(); }));
 }
 
 }  // namespace

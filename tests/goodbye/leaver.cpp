@@ -140,6 +140,17 @@ void until_due(perdure_t* handle) {
   for (;;) ::pause();
 }
 
+constexpr const char* kDaemon = "engine.mode=daemon;engine.idle_exit=1;";
+
+int leave_with_daemon(const std::string& at, const std::string& way) {
+  if (way == "daemon_stubborn") std::signal(SIGTERM, SIG_IGN);
+  perdure_t* handle = opened(at, way == "daemon_due" ? std::string(kDaemon) + "signals=checkpoint" : kDaemon);
+  if (way == "daemon_quick") std::_Exit(0);
+  if (way == "daemon_waits" || way == "daemon_stubborn") wait_for_the_end();
+  if (way == "daemon_due") until_due(handle);
+  return 0;
+}
+
 int leave(const std::string& at, const std::string& way) {
   static Group lasting;
   lasting.lasts = true;
@@ -151,7 +162,7 @@ int leave(const std::string& at, const std::string& way) {
   if (way == "global") global.handle = opened(at);
   if (way == "on_write") (void)opened(at, "capture.mode=cow");
   if (way == "fork") fork_first(opened(at));
-  if (way == "daemon") (void)opened(at, "engine.mode=daemon;engine.idle_exit=1");
+  if (way.find("daemon") == 0) return leave_with_daemon(at, way);
   if (way == "full") (void)opened(at, "engine.drain_timeout=0.01;messages=stderr;flush.max_bandwidth=1");
   if (way == "opens") (void)only_opened(at, "flush.max_bandwidth=400KB");
   if (way == "waits") (void)opened(at), wait_for_the_end();

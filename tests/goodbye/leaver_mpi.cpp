@@ -1,12 +1,17 @@
 // Ranks of MPI that checkpoint versions 1 to 3 and end without closing: leaver_mpi DIRECTORY WAY. The status is 0, or
 // 90 where something was not as it should be.
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <perdure/perdure_mpi.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -60,6 +65,62 @@ int closed_after_the_end(perdure_t* handle) {
   return wrong + wrong_at_the_end(says("MPI_Finalize closed it"), perdure_error_text(nullptr));
 }
 
+void say(const std::string& words) {
+  std::puts(words.c_str());
+  std::fflush(stdout);
+}
+
+// All ranks hear of what any of them was told. `due` gives the reasons, `checkpoint` writes a version.
+template <class Due, class Checkpoint>
+void until_due(const std::string& at, int rank, const Due& due, const Checkpoint& checkpoint) {
+  std::ofstream(at + "/process." + std::to_string(rank)) << ::getpid();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) say("ready");
+  unsigned reasons = 0;
+  for (std::int64_t version = 4; (reasons & PERDURE_DUE_END) == 0;) {
+    reasons = due();
+    if (reasons != 0) {
+      checkpoint(version);
+      say("rank " + std::to_string(rank) + " is told " + std::to_string(reasons) + " at " + std::to_string(version));
+      ++version;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // wait: it computes
+  }
+}
+
+int asks_in_c(const std::string& at, int rank, const std::string& more) {
+  perdure_t* handle = opened(MPI_COMM_WORLD, at, "run", more);
+  until_due(
+      at, rank,
+      [&] {
+        unsigned reasons = 0;
+        require(perdure_due(handle, &reasons) == PERDURE_OK, perdure_error_text(handle));
+        return reasons;
+      },
+      [&](std::int64_t version) {
+        require(perdure_checkpoint(handle, "run", version) == PERDURE_OK, perdure_error_text(handle));
+      });
+  MPI_Finalize();
+  return 0;
+}
+
+int asks_in_cpp(const std::string& at, int rank, const std::string& more) {
+  auto handle = perdure::open_mpi(MPI_COMM_WORLD, options(at, more)).value();
+  handle.protect(0, field).value();
+  for (std::int64_t version = 1; version <= 3; ++version) handle.checkpoint("run", version).value();
+  until_due(
+      at, rank, [&] { return handle.due().value(); },
+      [&](std::int64_t version) { handle.checkpoint("run", version).value(); });
+  MPI_Finalize();
+  return 0;
+}
+
+[[noreturn]] void wait_for_the_end(const std::string& at, int rank, const std::string& more) {
+  (void)opened(MPI_COMM_WORLD, at, "run", more);
+  if (rank == 0) say("ready");
+  for (;;) ::pause();
+}
+
 // As the first page of the documentation: the handle is a variable of main(), which outlives MPI.
 int as_the_readme(const std::string& at) {
   auto handle = perdure::open_mpi(MPI_COMM_WORLD, options(at, "")).value();
@@ -73,6 +134,12 @@ int leave(const std::string& at, const std::string& way) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (way == "readme") return as_the_readme(at);
+  if (way == "waits") wait_for_the_end(at, rank, "");
+  if (way == "daemon_waits") wait_for_the_end(at, rank, "engine.mode=daemon;engine.idle_exit=1");
+  if (way == "due_c") return asks_in_c(at, rank, "signals=checkpoint");
+  if (way == "due_cpp") return asks_in_cpp(at, rank, "signals=checkpoint");
+  if (way == "halt_c") return asks_in_c(at, rank, "");
+  if (way == "halt_cpp") return asks_in_cpp(at, rank, "");
   if (way == "alone") {
     perdure_t* handle = nullptr;
     char message[1024] = "";

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "os/file.hpp"
 #include "reader/inventory.hpp"
 #include "store/store.hpp"
 #include "support/temporary_directory.hpp"
@@ -71,6 +72,15 @@ class Left {
   bool nothing_on_the_node() const {
     const std::string node = directory_ / "node";
     return !std::filesystem::exists(node) || std::filesystem::is_empty(node);
+  }
+  /// No engine of this directory's holds its lock.
+  bool no_engine_lives() const {
+    std::error_code none;
+    for (const auto& engine : std::filesystem::directory_iterator(directory_ / "node", none)) {
+      const auto lock = os::File::open(engine.path().string() + "/engine.lock", os::Open::read_write);
+      if (lock && !lock->try_lock()) return false;
+    }
+    return true;
   }
   std::string operator/(const std::string& name) const { return directory_ / name; }
 

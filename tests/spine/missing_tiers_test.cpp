@@ -75,7 +75,7 @@ class MissingTiers : public InAMode {
   /// What an earlier launch left is on a branch of its own, which the refusal names.
   static int restores_of_any_branch(perdure_t* handle, State& state, std::int64_t version) {
     const perdure_status status = perdure_restore(handle, "app", version);
-    if (status == PERDURE_NOT_FOUND) {
+    if (status == PERDURE_MISMATCH) {
       const std::string why = perdure_error_text(handle);
       const auto at = why.find("another branch has app@");
       REQUIRE(at != std::string::npos);

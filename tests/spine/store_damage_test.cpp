@@ -216,7 +216,7 @@ TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpointAndNoFirstStartEither) {
     REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == -1);
     REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_restore(handle, "app", 9));
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 8));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 8));  // it is no first start
     perdure_level level;
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_level_reached(handle, "app", 9, &level));
     REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 9));

@@ -270,7 +270,8 @@ TEST_P(WrongUse, RestoreWithOtherRegionsTouchesNothing) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 2));  // one less than were stored
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
     REQUIRE(std::strstr(perdure_error_text(handle), "region 2 is stored and not protected") != nullptr);
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 2));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 2));
+    REQUIRE(std::strstr(perdure_error_text(handle), "its only version is 1") != nullptr);
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "other", PERDURE_LATEST));
     REQUIRE(untouched());
     return 0;
@@ -288,7 +289,7 @@ TEST_P(WrongUse, StoredSizesLetAProgramResizeAndRestoreSomeRegions) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 1));
     perdure_region_size size{};
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_stored_size(handle, "app", 1, 9, &size));
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_stored_size(handle, "app", 2, 1, &size));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_stored_size(handle, "app", 2, 1, &size));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_stored_size(handle, "app", 1, 1, &size));
     REQUIRE(size.element_bytes == 4);
     std::vector<int> resized(size.count);

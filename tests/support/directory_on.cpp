@@ -57,6 +57,8 @@ std::string name_of(FileSystem kind) {
   switch (kind) {
     case FileSystem::memory:
       return "memory";
+    case FileSystem::few_files:
+      return "few_files";
     case FileSystem::overlay:
       return "overlay";
     case FileSystem::sectors_of_4k:
@@ -71,6 +73,7 @@ DirectoryOn::DirectoryOn(FileSystem kind) {
   path_ = directory_ / "mounted";
   std::filesystem::create_directory(path_);
   if (kind == FileSystem::memory) (void)mount_at("tmpfs", "tmpfs");
+  if (kind == FileSystem::few_files) (void)mount_at("tmpfs", "tmpfs", "size=64m,nr_inodes=16");
   if (kind == FileSystem::overlay) mount_overlay();
   if (kind == FileSystem::sectors_of_4k) mount_device();
 }

@@ -10,6 +10,7 @@ namespace perdure::test_support {
 enum class FileSystem {
   usual,         ///< that of temporary files
   memory,        ///< tmpfs
+  few_files,     ///< tmpfs with room for 16 files and directories
   overlay,       ///< overlayfs over that of temporary files
   sectors_of_4k  ///< ext4 on a device that takes nothing smaller than 4 KiB past the cache
 };

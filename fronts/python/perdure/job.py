@@ -435,9 +435,9 @@ class Job:
         """Fills what is protected (or only `regions`, by name or id) from a checkpoint, and gives the version that was
         taken; None: the newest one that every rank can restore. [collective] Every byte is verified.
 
-        NotFound: of this name there is nothing: a first start. Mismatch, on all ranks: what is protected is not what is
-        stored, and the text says all of it: arrays that are missing, left over, or of another size, type or shape. They
-        belong together by their names. After these nothing was touched; after other failures the content of the arrays is
+        NotFound: of this name there is nothing: a first start. Mismatch, on all ranks: there is no such version, and the
+        text says which there are; or what is protected is not what is stored, and the text says all of it: arrays that are
+        missing, left over, or of another size, type or shape. They belong together by their names. After these nothing was touched; after other failures the content of the arrays is
         undefined. Corrupt: nothing whole is left. Incomplete: there are parts only."""
         with self._exclusive():
             where = (_checkpoint_name(name), c_version(version))
@@ -507,7 +507,8 @@ class Job:
                 raise (refusal or error) from error.__cause__
 
     def latest(self, name: str) -> Optional[int]:
-        """The newest version of `name` that every rank can restore; None: of this there is nothing. [collective]"""
+        """The newest version of `name` that every rank can restore; None: of this there is nothing. [collective] Where
+        nothing is protected yet, arrays may have been written by any number of ranks; memory of one rank needs as many."""
         version = ffi.new("int64_t*")
         try:
             self._call(lib.perdure_latest, _checkpoint_name(name), version)
@@ -517,7 +518,7 @@ class Job:
 
     def stored_array(self, name: str, region: Union[str, int], version: Optional[int] = None) -> StoredArray:
         """What an array is in a stored checkpoint of any number of ranks, before restoring it. [collective]
-        NotFound: there is no such version. Mismatch: in it no such array."""
+        NotFound: there is nothing of that name. Mismatch: there is no such version, or in it no such array."""
         info = ffi.new("perdure_array_info*")
         where = (_checkpoint_name(name), c_version(version), self._id_of(region))
         self._call(lib.perdure_stored_array, *where, info)
@@ -527,8 +528,8 @@ class Job:
         return StoredArray(text_of(info.name), text_of(info.unit), text, dtype, shape)
 
     def stored_size(self, name: str, region: Union[str, int], version: Optional[int] = None) -> Tuple[int, int]:
-        """(bytes of an element, elements) of this rank's region in a stored checkpoint. [collective] NotFound: there is no
-        such version. Mismatch: in it no such region."""
+        """(bytes of an element, elements) of this rank's region in a stored checkpoint. [collective] NotFound: there is
+        nothing of that name. Mismatch: there is no such version, or in it no such region."""
         size = ffi.new("perdure_region_size*")
         where = (_checkpoint_name(name), c_version(version), self._id_of(region))
         self._call(lib.perdure_stored_size, *where, size)

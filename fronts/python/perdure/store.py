@@ -94,8 +94,8 @@ class Store:
     def open(self, name: str, version: Optional[int] = None) -> "Checkpoint":
         """Opens a version for reading; None: the newest one of `name` of which all segments are there.
 
-        NotFound: no such store, name or version. Incomplete: segments are missing. Corrupt: a manifest is damaged.
-        Unsupported: it was written by a newer Perdure."""
+        NotFound: no such store or name. Mismatch: no such version of it. Incomplete: segments are missing. Corrupt: a
+        manifest is damaged. Unsupported: it was written by a newer Perdure."""
         return Checkpoint(self.path, name, version)
 
 

@@ -101,7 +101,7 @@ class Restart(PlaceCase):
             self.assertEqual(job.restore("app", regions=[]), 2)
             with self.assertRaisesRegex(perdure.Mismatch, "'c', 6: not protected; there is a, b"):
                 job.restore("app", regions=["c", "a", 6])
-            with self.assertRaises(perdure.NotFound):
+            with self.assertRaisesRegex(perdure.Mismatch, "its versions are 1, 2"):
                 job.restore("app", 3)
 
     def test_goes_back_and_takes_what_it_left_by_its_branch(self):
@@ -121,7 +121,7 @@ class Restart(PlaceCase):
             self.assertEqual(job.restore("app"), 2)
             self.assertEqual(a[0], 20)
             self.assertNotEqual(job.restored.branch, restored.branch)
-            with self.assertRaisesRegex(perdure.NotFound, f"app@{restored.branch}:3"):
+            with self.assertRaisesRegex(perdure.Mismatch, f"app@{restored.branch}:3"):
                 job.restore("app", 3)
             self.assertEqual(job.restore_branch("app", restored.branch, 3), 3)
             self.assertEqual(a[0], 3)
@@ -161,9 +161,10 @@ class Restart(PlaceCase):
             for call in (job.stored_array, job.stored_size):
                 with self.assertRaises(perdure.Mismatch):
                     call("app", "other")
-                for name, region, version in (("app", "own", 2), ("other", "own", None)):
-                    with self.assertRaises(perdure.NotFound):
-                        call(name, region, version)
+                with self.assertRaises(perdure.Mismatch):
+                    call("app", "own", 2)
+                with self.assertRaises(perdure.NotFound):
+                    call("other", "own")
             part = numpy.zeros(7, "i2")
             job.restore_part("app", 0, "own", part)
             with self.assertRaises(perdure.Mismatch):

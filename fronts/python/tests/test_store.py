@@ -158,7 +158,7 @@ class Checkpoints(Written):
 
     def test_that_are_not_there_are_errors(self):
         store = perdure.Store(self.store)
-        for name, version, kind in (("other", None, perdure.NotFound), ("app", 3, perdure.NotFound),
+        for name, version, kind in (("other", None, perdure.NotFound), ("app", 3, perdure.Mismatch),
                                     ("app", -5, perdure.InvalidArgument), ("app", 2**80, perdure.InvalidArgument),
                                     ("../app", 1, perdure.Error)):
             with self.assertRaises(kind), store.open(name, version):
