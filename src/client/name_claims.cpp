@@ -200,8 +200,7 @@ std::optional<base::Status> NameClaims::try_to_replace_damaged(const std::string
   facts.lease_ns = self_.lease_ns;
   if (plan::judge_lease(facts) == plan::LeaseVerdict::wait) return std::nullopt;
   const auto taken = store_.set_owner(name, std::nullopt, successor_of_damaged());
-  if (!taken && taken.error().code == PERDURE_EXISTS) return std::nullopt;
-  if (!taken) return base::fail(damage);
+  if (!taken) return taken.error().code == PERDURE_EXISTS ? std::nullopt : std::optional(base::Status());
   news_.push_back("checkpoint " + name + ": " + damage.object + " was damaged (" + damage.cause +
                   "), and nobody wrote it again within " + whole_seconds(self_.lease_ns) +
                   ": this launch has taken the name");
