@@ -23,12 +23,8 @@ TEST(Cpp17, AHandleThatWasNeverOpenedGivesErrorsInBothStyles) {
   std::unique_ptr<double[]> memory;
   int count = 0;
   EXPECT_EQ(handle.protect(1, memory, count).error().code, PERDURE_CLOSED);
-  EXPECT_EQ(handle
-                .protect_where(
-                    1, [&]() -> auto& { return numbers; })
-                .error()
-                .code,
-            PERDURE_CLOSED);
+  const auto where = [&]() -> std::array<double, 4>& { return numbers; };
+  EXPECT_EQ(handle.protect_where(1, where).error().code, PERDURE_CLOSED);
   EXPECT_EQ(handle.restore_resizing("run").error().code, PERDURE_CLOSED);
   EXPECT_THROW(handle.checkpoint("run", 1).value(), perdure::Failure);
   EXPECT_TRUE(handle.close().ok());

@@ -28,8 +28,7 @@ class Heat {
     auto content = open();
     ExportOptions options;
     options.replace = replace;
-    const auto listing = reader::find_version(store_.store(), "heat", std::nullopt).value();
-    const auto exported = export_version(store_.store(), listing, content, path, options);
+    const auto exported = export_version(content, path, options);
     return exported ? base::Status() : base::fail(exported.error());
   }
 
