@@ -263,6 +263,27 @@ TEST(CampaignModel, NoticesARefusalThatHasTouchedSomething) {
   EXPECT_EQ(judged(PERDURE_NOT_FOUND, true), "what does not fit touches nothing");
 }
 
+TEST(CampaignModel, NoticesAWrongNumberThatIsTakenForAFirstStart) {
+  const Scenario scenario = scenario_of("job ranks=1\nlaunch do=restore,checkpoint,store,back\n");
+  const auto judged = [&](int status) {
+    Answer nothing, captured;
+    nothing.begun = nothing.done = captured.begun = captured.done = true;
+    nothing.status = PERDURE_NOT_FOUND;
+    captured.step = step_of(0, 1);
+    captured.version = 1;
+    Answer stored = captured, back = captured;
+    stored.level = PERDURE_LEVEL_STORE;
+    back.status = status;
+    Model model(scenario);
+    Told told;
+    told.answers = {{nothing, captured, stored, back}};
+    const auto violations = model.judge(0, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  EXPECT_EQ(judged(PERDURE_MISMATCH), "");
+  EXPECT_EQ(judged(PERDURE_NOT_FOUND), "not-found is a first start only");
+}
+
 /// What is judged of the lie about the latest in a launch that goes on from two checkpoints at level node.
 std::string judged_on(const std::string& launch, const std::string& first = "scheme=xor store=full") {
   return judged_with(Lie::older, scenario_of("job ranks=3 arrays=1\nlaunch nodes=0,1,2 " + first +

@@ -54,7 +54,7 @@ Answer IdealDriver::go_back(const Job& job, Version& now) const {
   const auto older = std::find_if(all.rbegin(), all.rend(), [&](const Version& version) {
     return version.number == std::max<std::int64_t>(1, now.number - 2);
   });
-  if (older == all.rend()) return failed(PERDURE_NOT_FOUND);
+  if (older == all.rend()) return failed(PERDURE_MISMATCH);
   now = *older;
   return succeeded(now.step, now.number);
 }

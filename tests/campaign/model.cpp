@@ -274,6 +274,13 @@ void Model::judge_restore(Judging& now, const Answer& answer, bool latest) {
   if (!latest) leave_what_is_newer(now.launch.job, answer.step);
 }
 
+void Model::judge_first_start(Judging& now, const Answer& answer) const {
+  for (const Attempt& attempt : attempts_)
+    if (attempt.job == now.launch.job && is_proof(attempt, now.launch))
+      return now.violation("not-found is a first start only",
+                           "the answer was " + quoted(answer) + ", but there is something of " + text_of(attempt));
+}
+
 void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest) {
   const int status = answer.status;
   if (is_foreign(now.launch, true)) {
@@ -298,23 +305,21 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const bool left = now.number > 0 && scenario_.launches[now.number - 1].engines == "left";
   const bool no_tier = now.launch.missing >= 0 && (now.launch.tiers == "memory" || left);
   const bool no_room = status == PERDURE_NO_SPACE && (!has_room(now.launch) || no_tier);
-  if (!nothing && !parts && !passes && !device && !for_want && !no_room)
+  const bool other_number = !latest && status == PERDURE_MISMATCH;
+  if (!nothing && !parts && !passes && !device && !for_want && !no_room && !other_number)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
-  if (!latest) return;  // the program stays where it is
+  if (!latest) return nothing ? judge_first_start(now, answer) : void();  // the program stays where it is
   now.goes_on = nothing;
   if (for_want) return;
   const auto wanted = required(now.launch);
   if (wanted && (nothing || parts))
     now.violation("what was promised comes back",
                   "the answer was " + quoted(answer) + ", but there must be " + text_of(attempts_[*wanted]));
-  else if (nothing) {
-    for (const Attempt& attempt : attempts_)
-      if (attempt.job == now.launch.job && is_proof(attempt, now.launch))
-        return now.violation("not-found is a first start only",
-                             "the answer was " + quoted(answer) + ", but there is something of " + text_of(attempt));
-  } else if (parts && std::none_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
-               return attempt.job == now.launch.job && !attempt.forgotten;
-             })) {
+  else if (nothing)
+    judge_first_start(now, answer);
+  else if (parts && std::none_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
+             return attempt.job == now.launch.job && !attempt.forgotten;
+           })) {
     now.violation("a first start is told so", "the answer was " + quoted(answer) + ", but nothing was begun ever");
   }
 }

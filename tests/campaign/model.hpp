@@ -93,6 +93,7 @@ class Model {
   struct Judging;
   void judge_act(Judging& now, std::size_t act);
   void judge_restore(Judging& now, const Answer& answer, bool latest);
+  void judge_first_start(Judging& now, const Answer& answer) const;
   void judge_failed_restore(Judging& now, const Answer& answer, bool latest);
   void judge_look(Judging& now, const Answer& answer);
   void judge_checkpoint(Judging& now, std::size_t act, const Answer& answer);

@@ -149,6 +149,28 @@ class Restart(PlaceCase):
             self.assertGreater(restored.passed_over[0].created_ns, restored.created_ns)
             self.assertTrue(restored.passed_over[0].why)
 
+    def test_asks_for_the_latest_of_other_ranks_before_anything_is_protected(self):
+        def write(comm, rank):
+            with self.job(comm) as job:
+                job.protect_block("field", numpy.arange(10.0)[job.block((10,))].copy(), (10,))
+                job.checkpoint("arrays", 3)
+                job.protect("own", numpy.zeros(2))
+                job.checkpoint("own", 1)
+
+        def ask(comm, rank):
+            with self.job(comm) as job:
+                self.assertEqual(job.latest("arrays"), 3)
+                with self.assertRaisesRegex(perdure.Mismatch, "by 2 ranks, this run has 3, and .*'own'.* of one rank"):
+                    job.latest("own")
+                size = job.stored_array("arrays", "field").shape
+                field = numpy.zeros([part.stop - part.start for part in job.block(size)])
+                job.protect_block("field", field, size)
+                self.assertEqual(job.restore("arrays"), 3)
+                self.assertEqual(field.tolist(), numpy.arange(10.0)[job.block(size)].tolist())
+
+        self.run_ranks(2, write)
+        self.run_ranks(3, ask)
+
     def test_tells_what_is_stored_before_it_is_restored(self):
         with self.job() as job:
             job.protect("own", numpy.zeros(7, "i2"))
