@@ -137,7 +137,10 @@ void ImaginedPeople::restore(const Start& start, Heard& heard, int& from) const 
   }
   from = chosen(start, heard.branch);
   if (from < 0) {
-    heard.restore = failed(PERDURE_NOT_FOUND, "there is nothing");
+    const bool others = start.from != "latest" && newest(start.name) >= 0 && wrong_ != Wrong::wrong_number;
+    heard.restore = others
+                        ? failed(PERDURE_MISMATCH, start.name + ": there is no such version; its versions are others")
+                        : failed(PERDURE_NOT_FOUND, "there is nothing");
     return untouched(start, heard);
   }
   fill(start, versions_[static_cast<std::size_t>(from)], heard);

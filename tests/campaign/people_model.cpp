@@ -223,11 +223,16 @@ void PeopleModel::judge_restore(Judging& now) {
   bool may_be_absent = false;
   const auto may = wanted(now, may_be_absent);
   if (call->status == PERDURE_OK) return judge_restored(now, may);
-  if (call->status != PERDURE_NOT_FOUND) return judge_refused_restore(now, may);
+  const bool other_versions =
+      call->status == PERDURE_MISMATCH && now.start.from != "latest" &&
+      (has(call->text, ": there is no such version") || has(call->text, ": there is nothing of"));
+  if (call->status != PERDURE_NOT_FOUND && !other_versions) return judge_refused_restore(now, may);
   judge_regions(now, nullptr);
   if (!may_be_absent)
-    now.violated("nobody begins anew where there is something",
-                 text_of(written_[static_cast<std::size_t>(*may.rbegin())]));
+    return now.violated("nobody begins anew where there is something",
+                        text_of(written_[static_cast<std::size_t>(*may.rbegin())]));
+  if (!other_versions && now.start.from != "latest" && now.start.from != "left" && newest_certain(now.start.name))
+    now.violated("not-found is a first start only", call->text);
 }
 
 int PeopleModel::write(Judging& now, const Call& call, std::size_t turn) {

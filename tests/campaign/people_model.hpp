@@ -140,6 +140,7 @@ enum class Wrong {
   any_start,       ///< new_start=refuse refuses nothing
   empty_owner,     ///< an owner without elements is captured
   loses_unclosed,  ///< what a program did not close is not stored
+  wrong_number,    ///< a number that is not there is told as not-found, whatever else is there
   loses_killed,    ///< what a killed program had been told is lost
 };
 std::unique_ptr<PeopleDriver> imagined_people(Wrong wrong);

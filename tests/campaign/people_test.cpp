@@ -118,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Drivers, PeopleModelNotices,
                                          Caught{Wrong::any_start, "a new start is refused where that is wanted"},
                                          Caught{Wrong::empty_owner, "an owner without elements is refused by name"},
                                          Caught{Wrong::loses_unclosed, "nobody begins anew where there is something"},
+                                         Caught{Wrong::wrong_number, "not-found is a first start only"},
                                          Caught{Wrong::loses_killed, "what was acknowledged comes back"}),
                          [](const auto& caught) {
                            return "wrong_" + std::to_string(static_cast<int>(caught.param.wrong));
