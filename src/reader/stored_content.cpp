@@ -14,6 +14,11 @@ using base::Status;
 
 constexpr int kMostTries = 20;  // a job that writes leaves a newer version each time
 
+bool has_directory(store::Store& store, const std::string& name) {
+  const auto names = store.names();
+  return names && std::find(names->begin(), names->end(), name) != names->end();
+}
+
 /// Damage is believed when it was seen twice, the second time past this machine's memory.
 Result<segment::Manifest> read_manifest(store::Store& store, const store::SegmentRef& segment,
                                         std::unique_ptr<segment::ByteSource>& source) {
@@ -54,9 +59,12 @@ Result<StoredContent> StoredContent::open(store::Store& store, const store::Vers
 Result<OpenedVersion> open_version(store::Store& store, const std::string& name, std::optional<std::uint64_t> version,
                                    std::optional<plan::Branch> branch) {
   for (int tries = 1;; ++tries) {
-    PERDURE_TRY(const auto listing, find_version(store, name, version, branch));
-    auto content = StoredContent::open(store, listing);
-    if (content) return OpenedVersion{listing, std::move(*content)};
+    const auto listing = find_version(store, name, version, branch);
+    // Between two looks at directories the newest version can take the place of the only one that was listed.
+    if (!listing && !version && tries < kMostTries && has_directory(store, name)) continue;
+    if (!listing) return base::fail(listing.error());
+    auto content = StoredContent::open(store, *listing);
+    if (content) return OpenedVersion{*listing, std::move(*content)};
     const auto code = content.error().code;
     if (code != PERDURE_NOT_FOUND && code != PERDURE_INCOMPLETE) return base::fail(content.error());
     if (!version && tries < kMostTries) continue;

@@ -231,14 +231,15 @@ class Groups(unittest.TestCase):
         results = [None] * 3
 
         def work(rank):
-            native = Group(group.rank(rank)).native
+            owner = Group(group.rank(rank))  # of the callbacks
+            native = owner.native
             reduced = []
             for operation in range(3):
                 values = ffi.new("uint64_t[]", [rank, 2**64 - 1 - rank])
                 self.assertEqual(native.allreduce(ffi.NULL, values, 2, operation), 0)
                 reduced.append(list(values))
-            mine, everybodys = ffi.new("char[2]", b"%da" % rank), ffi.new("char[6]")
-            status = native.allgather(ffi.NULL, mine, 2, everybodys)
+            own, everybodys = ffi.new("char[2]", b"%da" % rank), ffi.new("char[6]")
+            status = native.allgather(ffi.NULL, own, 2, everybodys)
             data = ffi.new("char[3]", b"abc" if rank == 2 else b"   ")
             status += native.broadcast(ffi.NULL, data, 3, 2) + native.barrier(ffi.NULL)
             results[rank] = status, reduced, ffi.buffer(everybodys)[:], ffi.buffer(data)[:]
