@@ -1,3 +1,5 @@
+#include "os/directory.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "os/directory.hpp"
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
 #include "support/installed_hooks.hpp"
