@@ -12,8 +12,8 @@ bool says_absent(base::ErrorCode code) {
   return code == PERDURE_NOT_FOUND || code == PERDURE_INCOMPLETE || code == PERDURE_CORRUPT;
 }
 
-/// [collective] A region of the chosen version that is memory of one rank, as a text; empty: there is none. Nothing: its
-/// segments have to be looked at again.
+/// [collective] A region of the chosen version that is memory of one rank, as a text; empty: there is none. Nothing:
+/// its segments have to be looked at again.
 base::Result<std::optional<std::string>> memory_of_one_rank(Job& job, VersionReader& reader,
                                                             const capture::RegionTable& regions) {
   ArrayRestore arrays(job, reader, regions, {});
