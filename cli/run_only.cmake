@@ -1,5 +1,5 @@
-# The program `perdure` with the verb `run` alone; the others say that they are missing. What `run` needs of src/inspect, src/node and src/reader is
-# compiled with it.
+# The program `perdure` with the verb `run` alone; the others say that they are missing. What `run` needs of src/inspect and src/reader is
+# compiled with it. `run_only` is the target.
 set(run check_protection check_protection_place check_protection_report command_line configuration help_format help_topics main manual node_arguments overview registry run
   run_summary usage absent_verb)
 set(inspect check_protection_compare check_protection_region check_protection_remover check_protection_start check_protection_verdict
@@ -18,7 +18,7 @@ foreach(row ${rows})
 endforeach()
 file(CONFIGURE OUTPUT absent_verbs.cpp CONTENT "${absent}}  // namespace perdure::cli\n" @ONLY)
 
-add_executable(perdure_cli ${run} ${inspect} ${PROJECT_SOURCE_DIR}/src/node/directories.cpp ${PROJECT_SOURCE_DIR}/src/reader/inventory.cpp ${CMAKE_CURRENT_BINARY_DIR}/absent_verbs.cpp)
-target_include_directories(perdure_cli PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(perdure_cli PRIVATE perdure_launch perdure_config perdure_store perdure_ipc perdure_catalog fmt::fmt CLI11::CLI11 perdure_warnings)
-set_target_properties(perdure_cli PROPERTIES OUTPUT_NAME perdure)
+set(reader ${PROJECT_SOURCE_DIR}/src/reader/branches.cpp ${PROJECT_SOURCE_DIR}/src/reader/inventory.cpp)
+add_executable(${run_only} ${run} ${inspect} ${reader} ${CMAKE_CURRENT_BINARY_DIR}/absent_verbs.cpp)
+target_include_directories(${run_only} PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(${run_only} PRIVATE perdure_launch perdure_config perdure_store perdure_ipc perdure_catalog perdure_node fmt::fmt CLI11::CLI11 perdure_warnings)
