@@ -38,7 +38,7 @@ bool belongs(const std::string& key, const std::vector<std::string>& topics) {
          });
 }
 
-/// Of words that no option begins with.
+/// Names the topics that there are, where no option begins with the word.
 std::optional<base::Error> unknown_topic(const std::vector<std::string>& topics) {
   std::vector<std::string> known;
   for (const config::Option& option : config::options()) {

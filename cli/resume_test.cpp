@@ -98,7 +98,7 @@ TEST_F(Resume, OfAnotherUsersProcessIsRefused) {
   EXPECT_THAT(ran.err, HasSubstr("it is of user 0")) << ran.err;
 }
 
-// Whoever writes there would run what he likes with the rights of who resumes it.
+// Another user who may write there could have his own code run as the user who resumes the image.
 TEST_F(Resume, OutOfAStoreWhereOthersMayWriteIsRefusedUnlessItIsAskedFor) {
   const std::string version = place_.store + "/patient/1";
   std::filesystem::permissions(version, std::filesystem::perms(0777));

@@ -5,11 +5,10 @@
 //   3. rename the segment to <name>.<version>.<file name>.moving; what was published in its place since it was read is
 //      put back
 //   4. rename it to <name>.<version>.<file name>, and sync both directories
-//   5. remove the names that this file has in versions that borrowed it, which lack something from then on
-// A segment whose own version is gone is set aside by a name that a borrower has for it. A version that lends nothing
-// any more lost nothing: step 5 goes by the file itself. Whoever cleans goes through step 5 again. Whoever cleans goes
-// on where a death came between 3 and 4: what is whole is put back. A name that is taken by an earlier file gets a
-// number: nothing in quarantine is ever overwritten.
+//   5. remove the names that this file has in versions that borrowed it: these are incomplete from then on
+// A segment whose own version was removed is set aside under the name that a borrower has for it. Step 5 compares
+// inodes, so that borrowers of an earlier file of that name keep it. The cleaner repeats step 5. After a death between
+// 3 and 4 it puts back a segment that is whole. A taken name gets a number: nothing in quarantine is overwritten.
 #include "store/posix_quarantine.hpp"
 
 #include <array>
