@@ -50,7 +50,7 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// to do brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64, kDueBits = 8;
-  static constexpr std::size_t kFixed = 26 + kBits + kDueBits;
+  static constexpr std::size_t kFixed = 27 + kBits + kDueBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -63,8 +63,9 @@ struct Words {
   std::span<std::uint64_t> staged() { return all.subspan(21, 2); }
   std::span<std::uint64_t> next_of_root() { return all.subspan(23, 2); }
   std::uint64_t& knew_next() { return all[25]; }
-  std::span<std::uint64_t> not_promised() { return all.subspan(26, kBits); }
-  std::span<std::uint64_t> due() { return all.subspan(26 + kBits, kDueBits); }
+  std::uint64_t& busy() { return all[26]; }
+  std::span<std::uint64_t> not_promised() { return all.subspan(27, kBits); }
+  std::span<std::uint64_t> due() { return all.subspan(27 + kBits, kDueBits); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -83,6 +84,7 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
   words.wish() = opening.wish ? 1 : 0;
+  words.busy() = opening.busy ? 1 : 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit) words.due()[bit] = opening.due >> bit & 1U;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
                        opening.regions.declared.varying};
@@ -108,6 +110,7 @@ StagedAhead staged_ahead(Words words) {
 void read(Words words, Opened& opened) {
   opened.any_engine_lost = words.engine_lost() != 0;
   opened.any_wish = words.wish() != 0;
+  opened.any_busy = words.busy() != 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit)
     if (words.due()[bit] != 0) opened.due |= 1U << bit;
   if (same_everywhere(words.alike().subspan(8)))

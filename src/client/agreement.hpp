@@ -58,6 +58,7 @@ struct Opening {
   std::uint64_t next_words[2] = {0, 0};  ///< what it tells them for a call that follows
   bool knows_next = false;               ///< the call before told this rank of an attempt for this one
   std::uint64_t staged_ns = 0;           ///< its time, if this rank has staged its piece of it; 0: it has not
+  bool busy = false;                     ///< then: ipc::Staged
   std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
   comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
   std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
@@ -78,12 +79,13 @@ struct Opened {
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t next_words[2] = {0, 0};
   StagedAhead ahead = StagedAhead::not_told;
+  bool any_busy = false;
   std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
   RegionNews regions = {};                ///< on any rank
 };
 
-/// One exchange of some 700 bytes and 8 for each node, however many ranks there are. Ranks that call different
+/// One exchange of some 800 bytes and 8 for each node, however many ranks there are. Ranks that call different
 /// operations, or with other names, versions or details: PERDURE_MISMATCH on all. If `mine` is an error, this rank gets
 /// it back and all others PERDURE_PEER_FAILED naming the lowest such rank. A success needs no memory after the
 /// exchange: no rank fails alone that was told of one.

@@ -42,8 +42,9 @@ class CaptureInFlight {
   /// Who talks to the engine meanwhile holds this.
   std::unique_lock<std::mutex> engine() { return std::unique_lock(engine_); }
   /// After wait(): as VersionWriter does.
-  base::Status commit() { return committed() ? base::Status() : writer_.commit(); }
-  bool abort() { return writer_.abort(); }  ///< the same
+  base::Status commit(bool wanted) { return committed() ? base::Status() : writer_.commit(wanted); }
+  bool busy() const { return writer_.busy(); }  ///< the same
+  bool abort() { return writer_.abort(); }      ///< the same
 
  private:
   struct State {

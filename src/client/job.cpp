@@ -222,11 +222,12 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
     });
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
-  std::optional<segment::Attempt> staged;
+  std::optional<AheadOfOpening::Piece> staged;
   if (ahead != nullptr) {
     opening.knows_next = true;
     if (ready && !opening.engine_lost) staged = ahead->stage();
-    if (staged) opening.staged_ns = staged->created_ns;
+    if (staged) opening.staged_ns = staged->attempt.created_ns;
+    opening.busy = staged && staged->busy;
     if (!staged) opening.engine_lost = engine_.gone();
   }
   auto opened = exchange(opening, ready);
@@ -234,8 +235,8 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   const bool agreed = opened && opened->ahead == StagedAhead::by_all;
   if (agreed) {
     comm_->last();
-    opened->root_words[0] = staged->created_ns;
-    opened->root_words[1] = staged->nonce;
+    opened->root_words[0] = staged->attempt.created_ns;
+    opened->root_words[1] = staged->attempt.nonce;
   } else if (ahead != nullptr) {
     ahead->abort(!opened || opened->ahead == StagedAhead::by_some);
   }

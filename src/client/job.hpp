@@ -25,8 +25,12 @@ namespace perdure::client {
 class AheadOfOpening {
  public:
   virtual ~AheadOfOpening() = default;
-  /// [local] Waits for no other rank. The attempt that this rank's piece is staged of now; nothing: it is not.
-  virtual std::optional<segment::Attempt> stage() = 0;
+  struct Piece {
+    segment::Attempt attempt;
+    bool busy = false;  ///< ipc::Staged
+  };
+  /// [local] Waits for no other rank. What this rank's piece is staged of now; nothing: it is not.
+  virtual std::optional<Piece> stage() = 0;
   /// [local] Not all did, `any_staged`: but some: nothing of it remains on this node.
   virtual void abort(bool any_staged) = 0;
 };

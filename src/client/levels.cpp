@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "base/field_codec.hpp"
 #include "client/branch_to_write.hpp"
@@ -37,36 +38,55 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
 
 enum class Reading { names, segments };
 
+enum class PartsStored { none, some, all };
+
 // `since`: only that attempt, or a later one, counts.
+base::Result<PartsStored> look_in_store(Job& job, const std::string& name, std::uint64_t version,
+                                        const segment::Attempt& since, Reading reading) {
+  auto listings = job.store().list(name);
+  if (!listings && listings.error().code == PERDURE_NOT_FOUND) return PartsStored::none;
+  if (!listings) return base::fail(listings.error());
+  PartsStored found = PartsStored::none;
+  for (const auto& listing : *listings) {
+    if (listing.id.version != version || listing.id.attempt < since) continue;
+    const bool whole =
+        listing.all_present() && (reading == Reading::names || store::read_version(job.store(), listing));
+    if (whole) return PartsStored::all;
+    if (!listing.all_present()) found = PartsStored::some;
+  }
+  return found;
+}
+
 base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
                                      const segment::Attempt& since, Reading reading = Reading::segments) {
-  auto listings = job.store().list(name);
-  if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
-  if (!listings) return base::fail(listings.error());
-  return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
-    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() &&
-           (reading == Reading::names || store::read_version(job.store(), listing));
-  });
+  PERDURE_TRY(const PartsStored found, look_in_store(job, name, version, since, reading));
+  return found == PartsStored::all;
+}
+
+base::Error nowhere(const std::string& name, std::uint64_t version) {
+  return {PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it", "", false};
 }
 
 /// What a wait at this rank found.
 struct Waited {
   segment::Attempt attempt;  ///< the one that this node has brought to the store, or that the store has
-  bool skipped = false;      ///< something newer is there in its stead
+  bool skipped = false;      ///< something newer is there in its stead, or comes, where that will do
+  bool partly = false;       ///< this node has nothing left to bring there, and others do: the store lacks their parts
+  std::optional<std::uint64_t> newer = {};  ///< the number of what is there
 };
 
 // A version that was skipped would be gone from the store by now: something newer is as good, and is told. On the way
 // there that has at least reached level process.
-base::Result<bool> newer_makes_up(Job& job, const segment::VersionId& id, int level, std::uint64_t timeout_ns) {
+base::Result<Waited> newer_makes_up(Job& job, const segment::VersionId& id, int level, std::uint64_t timeout_ns) {
   const bool on_its_way_will_do = level <= PERDURE_LEVEL_PROCESS;
   const auto outcome = job.engine().channel().call(ipc::WaitStored{id, on_its_way_will_do ? 1 : timeout_ns});
-  if (!outcome && outcome.error().code == PERDURE_TIMEOUT && on_its_way_will_do) return true;
+  if (!outcome && outcome.error().code == PERDURE_TIMEOUT && on_its_way_will_do) return Waited{id.attempt, true};
   if (!outcome) return base::fail(outcome.error());
   if (outcome->newer && job.rank() == 0)
     Messages(job.config())
         .say(text(id.name, id.version) + " was skipped, as retention would have removed it: version " +
              std::to_string(*outcome->newer) + " is in the store");
-  return outcome->newer.has_value();
+  return Waited{id.attempt, outcome->newer.has_value(), false, outcome->newer};
 }
 
 base::Result<Waited> wait_here(Job& job, const std::string& name, std::uint64_t version, int level,
@@ -74,12 +94,13 @@ base::Result<Waited> wait_here(Job& job, const std::string& name, std::uint64_t 
   PERDURE_TRY(const auto held, held_id(job, name, version));
   if (held && level <= PERDURE_LEVEL_PROCESS) return Waited{held->attempt};
   const segment::Attempt attempt = held ? held->attempt : segment::Attempt{job.known().meant(name, version), 0};
-  PERDURE_TRY(const bool skipped,
+  PERDURE_TRY(const Waited waited,
               newer_makes_up(job, held.value_or(segment::VersionId{name, version, attempt}), level, timeout_ns));
-  if (held || skipped) return Waited{attempt, skipped};
-  PERDURE_TRY(const bool stored, complete_in_store(job, name, version, attempt));
-  if (stored) return Waited{attempt};
-  return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
+  if (held || waited.skipped) return waited;
+  PERDURE_TRY(const PartsStored found, look_in_store(job, name, version, attempt, Reading::segments));
+  const bool others_may = found == PartsStored::some && job.nodes().labels.size() > 1;
+  if (found != PartsStored::all && !others_may) return base::fail(nowhere(name, version));
+  return Waited{attempt, false, others_may};
 }
 
 // Engines forget what they brought to a place in the store when they hear of another one in its stead. As long as rank
@@ -91,6 +112,14 @@ base::Status still_there(Job& job, const std::string& name, std::uint64_t versio
   return base::fail(PERDURE_UNAVAILABLE, text(name, version),
                     "it was brought to " + job.store().properties().location + ", and is not there any more",
                     "wait again, or write it again: what is still on the nodes is brought there once more", true);
+}
+
+// Once all nodes have brought there what they were to.
+base::Status is_whole_now(Job& job, const std::string& name, std::uint64_t version, const Waited& waited) {
+  if (waited.skipped) return {};
+  if (!waited.partly) return still_there(job, name, version, waited.attempt);
+  PERDURE_TRY(const bool stored, complete_in_store(job, name, version, waited.attempt));
+  return stored ? base::Status() : base::Status(base::fail(nowhere(name, version)));
 }
 
 bool is_of(const plan::Line& line, const segment::VersionId& id) {
@@ -163,10 +192,20 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
     return stored && *stored ? PERDURE_LEVEL_STORE : PERDURE_LEVEL_PROCESS;
   }
   if (!stored) return base::fail(stored.error());
-  return base::fail(PERDURE_NOT_FOUND, text(name, number), "neither this node nor the store has it");
+  return base::fail(nowhere(name, number));
 }
 
 namespace {
+
+// [collective] Nodes skip one by one what not all of them were to bring to the store (docs/adr/0050). Where some have
+// it there, and others something newer: the newest of these, which all are to have. Nothing: all have the same.
+base::Result<std::optional<std::uint64_t>> skipped_elsewhere(Job& job, const Waited& waited) {
+  if (job.nodes().labels.size() == 1) return std::nullopt;
+  const std::uint64_t mine = waited.newer ? *waited.newer + 1 : 0;
+  std::uint64_t all[] = {mine, ~mine};
+  PERDURE_CHECK(job.comm().allreduce(all, comm::Reduce::maximum));
+  return all[0] == ~all[1] ? std::nullopt : std::optional(all[0] - 1);
+}
 
 // Without other nodes' help, what survives a node is what is in the store.
 base::Status wait_together(Job& job, const std::string& name, std::uint64_t number, int level,
@@ -186,13 +225,22 @@ base::Status wait_together(Job& job, const std::string& name, std::uint64_t numb
     if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
   }
   Waited waited;
-  PERDURE_CHECK(agree_after(job.comm(), "wait", [&]() -> base::Status {
-    PERDURE_TRY(waited, wait_here(job, name, number, level, timeout_ns));
-    return {};
-  }));
-  if (level <= PERDURE_LEVEL_PROCESS) return {};
-  return agree_after(job.comm(), "wait",
-                     [&] { return waited.skipped ? base::Status() : still_there(job, name, number, waited.attempt); });
+  std::uint64_t left_ns = timeout_ns;
+  const std::uint64_t begun = os::monotonic_ns();
+  for (;;) {
+    PERDURE_CHECK(agree_after(job.comm(), "wait", [&]() -> base::Status {
+      if (std::exchange(waited.newer, {}) == number) return {};
+      PERDURE_TRY(waited, wait_here(job, name, number, level, left_ns));
+      return {};
+    }));
+    if (level <= PERDURE_LEVEL_PROCESS) return {};
+    PERDURE_TRY(const auto other, skipped_elsewhere(job, waited));
+    if (!other) break;
+    number = *other;
+    const std::uint64_t passed = os::monotonic_ns() - begun;
+    if (timeout_ns != 0) left_ns = passed < timeout_ns ? timeout_ns - passed : 1;
+  }
+  return agree_after(job.comm(), "wait", [&] { return is_whole_now(job, name, number, waited); });
 }
 
 // An agreement names a rank; where to look is the node whose engine is gone. All ranks are in this wait, and leave it

@@ -22,7 +22,7 @@ std::optional<NextAttempt::Known> NextAttempt::take(const std::string& name, std
 PieceAhead::~PieceAhead() { abort(false); }
 
 // What fails here is tried again after the opening, and an error then.
-std::optional<segment::Attempt> PieceAhead::stage() {
+std::optional<AheadOfOpening::Piece> PieceAhead::stage() {
   if (left_out_) return std::nullopt;
   begun_ = true;
   writer_.never_wait();
@@ -32,7 +32,7 @@ std::optional<segment::Attempt> PieceAhead::stage() {
     return writer_.stage();
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
-  return staged ? std::optional(id_.attempt) : std::nullopt;
+  return staged ? std::optional(Piece{id_.attempt, writer_.busy()}) : std::nullopt;
 }
 
 // Nodes may have told their group of it, which hears of its end from every node.
@@ -47,9 +47,9 @@ void PieceAhead::abort(bool any_staged) {
   });
 }
 
-base::Status PieceAhead::commit() {
+base::Status PieceAhead::commit(bool wanted) {
   begun_ = false;
-  return writer_.commit();
+  return writer_.commit(wanted);
 }
 
 }  // namespace perdure::client

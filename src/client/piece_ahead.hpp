@@ -42,9 +42,10 @@ class PieceAhead : public AheadOfOpening {
   PieceAhead& operator=(const PieceAhead&) = delete;
   /// stage() does nothing: this rank only knows what the others may stage.
   void leave_out() { left_out_ = true; }
-  std::optional<segment::Attempt> stage() override;
+  std::optional<Piece> stage() override;
   void abort(bool any_staged) override;
-  base::Status commit();
+  /// `wanted`: ipc::Commit.
+  base::Status commit(bool wanted);
 
  private:
   Job& job_;

@@ -192,7 +192,7 @@ TEST_F(PiecesAhead, AreStagedWithoutTheOthersAndGoWithTheirAbortOrTheirEnd) {
     const segment::VersionId id{"app", 10 + job.rank(), {5, job.rank()}};
     PieceAhead piece(job, regions, places, id);
     EXPECT_EQ(held(id.version), 0);
-    EXPECT_EQ(piece.stage(), id.attempt);
+    EXPECT_EQ(piece.stage().value().attempt, id.attempt);
     EXPECT_EQ(held(id.version), 1);
     piece.abort(true);
     EXPECT_EQ(held(id.version), 0);
@@ -200,7 +200,7 @@ TEST_F(PiecesAhead, AreStagedWithoutTheOthersAndGoWithTheirAbortOrTheirEnd) {
     EXPECT_EQ(held(id.version), 0);
     {
       PieceAhead ended(job, regions, places, id);
-      EXPECT_EQ(ended.stage(), id.attempt);
+      EXPECT_EQ(ended.stage().value().attempt, id.attempt);
     }
     EXPECT_EQ(held(id.version), 0);
   });
@@ -264,16 +264,16 @@ TEST_F(PiecesAhead, DoNotWaitForRoom) {
 class ToldPiece : public AheadOfOpening {
  public:
   explicit ToldPiece(std::optional<segment::Attempt> attempt) : attempt_(attempt) {}
-  std::optional<segment::Attempt> stage() override {
+  std::optional<Piece> stage() override {
     ++staged;
-    return attempt_;
+    return attempt_ ? std::optional(Piece{*attempt_, busy}) : std::nullopt;
   }
   void abort(bool any) override {
     ++aborted;
     any_staged = any;
   }
   int staged = 0, aborted = 0;
-  bool any_staged = false;
+  bool any_staged = false, busy = false;
 
  private:
   std::optional<segment::Attempt> attempt_;

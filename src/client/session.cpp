@@ -157,7 +157,8 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   id.attempt = {opened.root_words[0], opened.root_words[1]};
   const bool ahead_of_all = opened.ahead == StagedAhead::by_all;
   const bool in_step = !opened.any_wish && (ahead_of_all || opened.ahead == StagedAhead::not_told);
-  const base::Status outcome = ahead_of_all ? commit_ahead(*ahead) : capture_agreed(id, source, opened.regions);
+  const base::Status outcome =
+      ahead_of_all ? commit_ahead(*ahead, !opened.any_busy) : capture_agreed(id, source, opened.regions);
   // Of the attempt's time rank 0 knows best how old it is, and one rank that does not stage is enough.
   if (in_step) keep_next_attempt(name, opened, job_->rank() == 0 ? begun : os::monotonic_ns());
   os::crash_point(os::CrashPoint::checkpoint_committed);
@@ -201,10 +202,10 @@ void Session::keep_next_attempt(const std::string& name, const Opened& opened, s
   });
 }
 
-base::Status Session::commit_ahead(PieceAhead& ahead) {
+base::Status Session::commit_ahead(PieceAhead& ahead, bool wanted) {
   os::crash_point(os::CrashPoint::checkpoint_agreed);
   progress_.last_bytes = regions_.bytes();
-  return base::caught("checkpoint", [&] { return ahead.commit(); });
+  return base::caught("checkpoint", [&] { return ahead.commit(wanted); });
 }
 
 base::Status Session::capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news) {
@@ -234,13 +235,13 @@ base::Status Session::capture(const segment::VersionId& id, capture::Source* sou
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
   // All ranks know the outcome then, and tell their engine.
-  const base::Status agreed = agree(job_->comm(), captured);
+  const auto agreed = agree_on(job_->comm(), captured, writer && !writer->busy());
   const bool waits = job_->group().joined() && job_->config().boolean("redundancy.in_call");
   if (agreed && !waits) job_->comm().last();
   return base::caught("checkpoint", [&]() -> base::Status {
-    if (agreed) return writer->commit();
+    if (agreed) return writer->commit(*agreed);
     if (writer) writer->abort();
-    return agreed;
+    return base::fail(agreed.error());
   });
 }
 

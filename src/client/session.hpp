@@ -102,7 +102,7 @@ class Session {
   base::Result<plan::Branch> draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next);
   bool may_stage_ahead(const RegionNews& news) const;
   void keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns);
-  base::Status commit_ahead(PieceAhead& ahead);
+  base::Status commit_ahead(PieceAhead& ahead, bool wanted);
   base::Status capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news);
   base::Status capture(const segment::VersionId& id, capture::Source* source);
   bool on_write() const;

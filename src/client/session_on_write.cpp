@@ -33,10 +33,10 @@ base::Status Session::capture_on_write(const segment::VersionId& id) {
     if (flight->hindered() != hindered_) tell_hindered(*flight);
     return {};
   });
-  const auto agreed = agree_on(job_->comm(), begun, whole);
+  const auto agreed = agree_on_both(job_->comm(), begun, {whole, !flight || !flight->busy()});
   if (agreed) job_->comm().last();
   return base::caught("checkpoint", [&]() -> base::Status {
-    if (agreed && *agreed) return flight->commit();
+    if (agreed && agreed->first) return flight->commit(agreed->second);
     if (agreed) {
       flight_ = std::move(flight);
       flight_->go_on();
@@ -69,13 +69,13 @@ base::Status Session::finish_capture() {
     return copied;
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
-  const base::Status agreed = base::caught("checkpoint", [&] { return agree(job_->comm(), mine); });
+  const auto agreed = base::caught("checkpoint", [&] { return agree_on(job_->comm(), mine, !flight->busy()); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {
-    if (agreed) return flight->commit();
+    if (agreed) return flight->commit(*agreed);
     if (!flight->abort()) (void)note_captured(flight->id());  // its engine had seen it whole: its number is taken
     if (!mine && job_->engine().connected())
       (void)job_->engine().channel().call(ipc::Note{flight->id().text() + " was not captured: " + mine.error().text()});
-    return agreed;
+    return base::fail(agreed.error());
   });
   os::crash_point(os::CrashPoint::checkpoint_committed);
   // What is only noted here changes nothing of that: no other rank knows of it.

@@ -89,6 +89,7 @@ base::Result<std::optional<ipc::SlotAddress>> VersionWriter::put_in_message() {
   message.begin.piece.chunks[0].hash = base::hash128(message.bytes);
   PERDURE_TRY(auto placed, job_.engine().channel().call(message));
   staged_ = !placed.slot;
+  busy_ = placed.staged.busy;
   if (staged_) os::crash_point(os::CrashPoint::checkpoint_chunk_written);
   return std::move(placed.slot);
 }
@@ -233,14 +234,15 @@ base::Status VersionWriter::stage(bool ahead) {
   if (staged_) return {};
   ipc::Stage stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch, {}};
   if (ahead && job_.nodes().labels.size() == 1) stage.when_whole = job_.my_segments();
-  PERDURE_CHECK(job_.engine().channel().call(stage));
+  PERDURE_TRY(const auto staged, job_.engine().channel().call(stage));
+  busy_ = staged.busy;
   return {};
 }
 
 // Where that message gets lost, settle() finds out the same: the piece is in the engine's catalog.
-base::Status VersionWriter::commit() {
+base::Status VersionWriter::commit(bool wanted) {
   os::crash_point(os::CrashPoint::checkpoint_before_commit);
-  auto posted = job_.engine().post_commit({grant_.id, job_.my_segments()});
+  auto posted = job_.engine().post_commit({grant_.id, job_.my_segments(), false, wanted});
   return posted || posted.error().code == PERDURE_UNAVAILABLE ? base::Status() : posted;
 }
 

@@ -48,8 +48,11 @@ class VersionWriter {
   /// `ahead`: where all ranks are of this node, their engine commits when the last of them has staged, whether they
   /// have agreed or not; commit() then changes nothing.
   base::Status stage(bool ahead = false);
+  /// After stage(): ipc::Staged.
+  bool busy() const { return busy_; }
   /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
-  base::Status commit();
+  /// `wanted`: ipc::Commit, the same on all ranks.
+  base::Status commit(bool wanted = true);
   /// Nothing of it remains. False: the engine has committed it already, and it stays.
   bool abort();
 
@@ -87,6 +90,7 @@ class VersionWriter {
   bool waits_ = true;                      // for room
   bool small_ = false;                     // together with all else
   bool staged_ = false;                    // so it is
+  bool busy_ = false;                      // the node, when it was staged
   ipc::Grant grant_;                       // what is asked for; also names the version
   ipc::Posted<ipc::Granted> outstanding_;  // a request for a slot that was posted and not awaited yet
   capture::Manner manner_;

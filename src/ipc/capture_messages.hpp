@@ -108,11 +108,17 @@ struct AwaitWritten {
   Written written;
   PERDURE_FIELDS(written)
 };
+/// What a rank hears when its piece is staged.
+struct Staged {
+  /// This node has versions enough on their way to the store: another one can be skipped. (docs/adr/0050)
+  bool busy = false;
+  PERDURE_FIELDS(busy)
+};
 /// This rank's piece is complete; chunk.place and chunk.offset name tier and slot.
 struct Stage {
   static constexpr const char* kName = "stage";
   static constexpr Kind kKind = Kind::answered;
-  using Reply = Done;
+  using Reply = Staged;
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
@@ -133,7 +139,8 @@ inline constexpr std::uint64_t kMostTakenInMessage = 64 * base::KiB;
 /// Where the chunk is; nothing: all of it is done.
 struct Placed {
   std::optional<SlotAddress> slot;
-  PERDURE_FIELDS(slot)
+  Staged staged = {};  ///< where all of it is done
+  PERDURE_FIELDS(slot, staged)
 };
 /// All of a capture whose piece has one chunk, and that a short one, in one message: what Begin, Grant, Written and
 /// Stage say, and the chunk's bytes, which the engine puts into a slot. A slot that only the rank should write, or
@@ -169,7 +176,9 @@ struct Commit {
   segment::VersionId id;
   std::vector<PlannedSegment> segments;
   bool recovered = false;  ///< after a loss: ReplicateAgain asks for redundancy, the commit does not
-  PERDURE_FIELDS(id, segments, recovered)
+  /// All nodes bring it to the store. False, the same on all nodes: some of them were busy, so that it can be skipped.
+  bool wanted = true;
+  PERDURE_FIELDS(id, segments, recovered, wanted)
 };
 /// The version is given up everywhere. Repeatable.
 struct Abort {

@@ -46,7 +46,7 @@ std::vector<std::size_t> retire(const RetentionPolicy& policy, const std::vector
     const bool goes_on = on_line(line, one.branch, one.begun_ns);
     if (!goes_on && !policy.other_runs && !related(forks, one.branch, current)) continue;
     GroupSeen& group = goes_on ? on_it : left[one.branch];
-    const bool landmark = policy.keep_every > 0 && one.version % policy.keep_every == 0;
+    const bool landmark = policy.keeps_always(one.version);
     const std::size_t newer_ones = group.complete.size() + (goes_on || one.complete ? 0 : on_it.complete.size());
     const bool among_newest = newer_ones < keep_last;
     bool stays = !group.complete.contains(one.version);

@@ -17,6 +17,9 @@ struct RetentionPolicy {
   /// Branches that have nothing in common with the current line are other runs'. False: whoever asks neither wrote them
   /// nor went on from them, and gives up nothing of them.
   bool other_runs = true;
+
+  /// This number stays, however old it is.
+  bool keeps_always(std::uint64_t version) const { return keep_every > 0 && version % keep_every == 0; }
 };
 
 /// One attempt.

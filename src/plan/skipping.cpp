@@ -1,13 +1,40 @@
 #include "plan/skipping.hpp"
 
+#include <algorithm>
+
 namespace perdure::plan {
 
+namespace {
+
+bool has_newer(const std::vector<ComingVersion>& coming, const ComingVersion& one) {
+  return std::any_of(coming.begin(), coming.end(), [&one](const ComingVersion& other) {
+    return other.branch == one.branch && other.begun_ns > one.begun_ns;
+  });
+}
+
+}  // namespace
+
 std::vector<std::size_t> skip(const RetentionPolicy& policy, const std::vector<ComingVersion>& coming) {
-  std::vector<StoredVersion> stored(coming.begin(), coming.end());
-  for (StoredVersion& one : stored) one.complete = true;
-  std::vector<std::size_t> places = retire(policy, stored);
-  std::erase_if(places, [&coming](std::size_t place) { return !coming[place].may_go; });
-  return places;
+  std::vector<StoredVersion> agreed;
+  std::vector<std::size_t> places_of_agreed, given_up;
+  for (std::size_t place = 0; place < coming.size(); ++place) {
+    const ComingVersion& one = coming[place];
+    if (one.agreed) {
+      agreed.emplace_back(one).complete = true;
+      places_of_agreed.push_back(place);
+    } else if (one.may_go && !policy.keeps_always(one.version) && has_newer(coming, one)) {
+      given_up.push_back(place);
+    }
+  }
+  for (const std::size_t place : retire(policy, agreed))
+    if (coming[places_of_agreed[place]].may_go) given_up.push_back(places_of_agreed[place]);
+  std::sort(given_up.begin(), given_up.end());
+  return given_up;
+}
+
+double quiet_s(std::uint64_t before_ns, std::uint64_t begun_ns) {
+  const std::uint64_t between_ns = begun_ns > before_ns && before_ns != 0 ? begun_ns - before_ns : 0;
+  return std::clamp(2e-9 * static_cast<double>(between_ns), 1.0, 60.0);
 }
 
 }  // namespace perdure::plan

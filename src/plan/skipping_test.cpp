@@ -44,5 +44,34 @@ TEST(Skip, GoesByTheTimeOfTheAttempt) {
   EXPECT_THAT(skip({2, 0}, {coming(3, 1), coming(3, 2)}), ElementsAre(0)) << "an earlier attempt at the same version";
 }
 
+// Each node decides by itself: all of these may be in parts at the store, and none whole.
+TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {
+  auto some = up_to(7);
+  for (auto& one : some) one.agreed = false;
+  EXPECT_THAT(skip({3, 0}, some), ElementsAre(0, 1, 2, 3, 4, 5)) << "no number of them would be whole";
+  EXPECT_THAT(skip({3, 2}, some), ElementsAre(0, 2, 4));
+  some[2].may_go = false;
+  EXPECT_THAT(skip({1, 0}, some), ElementsAre(0, 1, 3, 4, 5));
+  some[6].branch = 9;
+  EXPECT_THAT(skip({1, 0}, some), ElementsAre(0, 1, 3, 4)) << "another branch stands for none of this one";
+}
+
+// What is agreed on comes to the store: what is not counts for nothing there.
+TEST(Skip, CountsOnlyWhatIsAgreedOn) {
+  auto some = up_to(6);
+  some[1].agreed = some[4].agreed = some[5].agreed = false;
+  EXPECT_THAT(skip({2, 0}, some), ElementsAre(0, 1, 4))
+      << "of 1, 3 and 4 the two newest stay, of the others the newest";
+}
+
+TEST(Quiet, IsTwiceTheTimeBetweenTwoVersionsWithinLimits) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  EXPECT_DOUBLE_EQ(quiet_s(10 * kSecond, 15 * kSecond), 10);
+  EXPECT_DOUBLE_EQ(quiet_s(10 * kSecond, 10 * kSecond + 1), 1);
+  EXPECT_DOUBLE_EQ(quiet_s(10 * kSecond, 4000 * kSecond), 60);
+  EXPECT_DOUBLE_EQ(quiet_s(0, 10 * kSecond), 1) << "there is none before";
+  EXPECT_DOUBLE_EQ(quiet_s(10 * kSecond, 9 * kSecond), 1) << "the clock went back";
+}
+
 }  // namespace
 }  // namespace perdure::plan

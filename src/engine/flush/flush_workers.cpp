@@ -189,7 +189,7 @@ void FlushWorkers::run() {
     std::optional<segment::VersionId> id;
     {
       auto ledger = context_.ledger.lock();
-      ledger.wait(wake_, [this] { return wanted_ || context_.stopping; });
+      await_committed(ledger);
       if (context_.stopping) return;
       id = ledger->flushes.next();
       wanted_ = id.has_value();
@@ -202,6 +202,14 @@ void FlushWorkers::run() {
       part.rests();
     }
   }
+}
+
+// Until something is committed, or what is held back may be flushed.
+void FlushWorkers::await_committed(Ledger::Access& ledger) {
+  const auto is_wanted = [this] { return wanted_ || context_.stopping; };
+  const auto held_back_s = ledger->flushes.held_back_for_s();
+  if (!held_back_s) return ledger.wait(wake_, is_wanted);
+  (void)ledger.wait_for(wake_, std::chrono::nanoseconds(static_cast<std::uint64_t>(*held_back_s * 1e9) + 1), is_wanted);
 }
 
 void FlushWorkers::capture_over(const segment::VersionId& id, const std::optional<base::Error>& error) {

@@ -69,6 +69,7 @@ class FlushWorkers {
  private:
   using Captures = std::list<CaptureFlush>;
   void run();
+  void await_committed(Ledger::Access& ledger);
   void lead();
   CaptureFlush* next_capture(NodeState& state);
   void await_capture(Ledger::Access& ledger);

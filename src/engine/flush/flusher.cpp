@@ -41,6 +41,14 @@ void Flusher::stop() {
   pool_.stop();
 }
 
+void Flusher::let_all_flush() {
+  {
+    const auto ledger = context_.ledger.lock();
+    ledger->flushes.let_all_flush();
+  }
+  workers_.notify();
+}
+
 void Flusher::look_at_application() {
   {
     const auto ledger = context_.ledger.lock();

@@ -18,6 +18,7 @@ class Flusher : private FlushWork {
   ~Flusher() override { stop(); }
   const base::Status& started() const { return started_; }  ///< its thread; without it nothing is flushed
   void notify() { workers_.notify(); }                      ///< there may be something to flush
+  void let_all_flush();                                     ///< nothing is held back any more
   /// Something changed in an open capture.
   void reevaluate_captures();
   /// True when no flush runs and everyone has heard of the end of the last, so that retention knows all that was

@@ -1,14 +1,12 @@
 // Checkpoints that come faster than the store takes them.
 #include <gmock/gmock.h>
 
-#include <condition_variable>
-#include <mutex>
-
 #include "engine/host/engine_testing.hpp"
 #include "os/thread.hpp"
 #include "store/store.hpp"
 #include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
+#include "support/stopped_store.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -17,36 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kFastBytes = 64 * base::KiB;
-
-/// Whoever writes to the store waits until it goes on.
-class StoppedStore : public os::Hooks {
- public:
-  explicit StoppedStore(std::string path) : path_(std::move(path)) {}
-  int before(const os::Operation& operation) override {
-    if (operation.call != std::string_view("pwrite") || !operation.path.starts_with(path_)) return 0;
-    std::unique_lock guard(mutex_);
-    waits_ = true;
-    changed_.wait(guard, [this] { return goes_on_; });
-    return 0;
-  }
-  bool waits() {
-    const std::lock_guard guard(mutex_);
-    return waits_;
-  }
-  void go_on() {
-    {
-      const std::lock_guard guard(mutex_);
-      goes_on_ = true;
-    }
-    changed_.notify_all();
-  }
-
- private:
-  std::string path_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool waits_ = false, goes_on_ = false;
-};
 
 class FastCheckpoints : public EngineFixture {
  protected:
@@ -77,7 +45,7 @@ class FastCheckpoints : public EngineFixture {
     return versions;
   }
 
-  StoppedStore store_{directory_ / "store"};
+  test_support::StoppedStore store_{directory_ / "store"};
   test_support::InstalledHooks installed_{store_};
   ipc::Channel rank_;
 };
@@ -120,7 +88,7 @@ TEST_F(FastCheckpoints, ThatARankWaitsForAreBroughtToTheStore) {
       [](const base::Error&) { return false; });
   ASSERT_TRUE(waiter);
   const struct GoOn {  // whatever fails: the waiter is joined
-    StoppedStore& store;
+    test_support::StoppedStore& store;
     ~GoOn() { store.go_on(); }
   } go_on{store_};
   // Whoever comes later is not answered before the wait was heard.
@@ -135,6 +103,58 @@ TEST_F(FastCheckpoints, ThatARankWaitsForAreBroughtToTheStore) {
   ASSERT_TRUE(outcome && *outcome) << outcome->error().text();
   EXPECT_TRUE((*outcome)->held);
   EXPECT_FALSE((*outcome)->newer);
+}
+
+/// A node of two, with room for one version.
+class FastCheckpointsOfTwoNodes : public EngineFixture {
+ protected:
+  void SetUp() override {
+    const auto started =
+        start("tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=64KiB;flush.during_capture=never");
+    ASSERT_TRUE(started) << started.error().text();
+    rank_ = client();
+  }
+  /// Attempts that are minutes apart: what is held back is so for a minute.
+  static segment::VersionId id(std::uint64_t version) { return {"app", version, {version * 600'000'000'000, 1}}; }
+  base::Status checkpoint(std::uint64_t version, bool wanted) {
+    segment::Piece piece{0, kFastBytes, {{0, 1, kFastBytes}}, {}};
+    piece.chunks.push_back({0, kFastBytes, {}, 0});
+    PERDURE_CHECK(rank_.tell(ipc::Begin{id(version), 2, piece, {{0, 2, {0}}}}));
+    PERDURE_TRY(const auto granted, rank_.call(ipc::Grant{id(version), kFastBytes, 30'000'000'000, {}, {}}));
+    const auto hash = base::hash128(std::vector<std::byte>(kFastBytes));
+    piece.chunks[0] = {granted.slot.slot, kFastBytes, hash, granted.slot.tier};
+    const ipc::Written written{id(version), 0, 0, granted.slot.tier, granted.slot.slot, kFastBytes, hash};
+    PERDURE_CHECK(rank_.call(ipc::AwaitWritten{written}));
+    PERDURE_CHECK(rank_.call(ipc::Stage{id(version), 2, piece}));
+    PERDURE_CHECK(rank_.call(ipc::Commit{id(version), {{0, 2, {0}}}, false, wanted}));
+    return {};
+  }
+
+  ipc::Channel rank_;
+};
+
+TEST_F(FastCheckpointsOfTwoNodes, AreBroughtToTheStoreWhenTheNextOneNeedsTheirRoom) {
+  ASSERT_TRUE(checkpoint(1, true));
+  ASSERT_TRUE(rank_.call(ipc::WaitStored{id(1), 0}));
+  ASSERT_TRUE(checkpoint(2, false));
+  const auto next = checkpoint(3, false);
+  EXPECT_TRUE(next) << next.error().text();
+  EXPECT_TRUE(rank_.call(ipc::WaitStored{id(3), 0})) << "whoever waits is not held back";
+}
+
+TEST_F(FastCheckpointsOfTwoNodes, AreBroughtToTheStoreAtTheEnd) {
+  ASSERT_TRUE(checkpoint(1, true));
+  ASSERT_TRUE(checkpoint(2, false));
+  const auto drained = rank_.call(ipc::Drain{30'000'000'000});
+  ASSERT_TRUE(drained) << drained.error().text();
+  EXPECT_TRUE(drained->done);
+  ASSERT_TRUE(checkpoint(3, false));
+  rank_ = {};
+  const auto others = client(1);
+  EXPECT_TRUE(test_support::eventually("what a rank left is stored", [&] {
+    const auto listings = store::make_store(directory_ / "store").value()->list("app").value();
+    return std::any_of(listings.begin(), listings.end(), [](const auto& one) { return one.id.version == 3; });
+  }));
 }
 
 }  // namespace

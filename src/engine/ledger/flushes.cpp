@@ -51,7 +51,7 @@ std::optional<segment::VersionId> Flushes::next() {
   for (const auto& [id, held] : node_.catalog.state().versions) {
     const Version* version = node_.versions.find(id);
     const bool wants = version != nullptr && version->wants_flush() && !version->write_through();
-    if (!wants || (best != nullptr && version->order >= best_order) || !may_follow(id)) continue;
+    if (!wants || held_back(*version) || (best != nullptr && version->order >= best_order) || !may_follow(id)) continue;
     if (!HeldVersions::has_pieces_to_write(held)) {
       lost_with_its_tier(id);
       continue;
@@ -124,8 +124,8 @@ bool Flushes::none_before(const segment::VersionId& id,
   const Version* mine = node_.held_version(id);
   return mine == nullptr || std::none_of(node_.versions.begin(), node_.versions.end(), [&](const auto& entry) {
            const auto& [other, version] = entry;
-           return other != id && other.name == id.name && version.life == Life::committed &&
-                  version.order < mine->order && version.flush != FlushPhase::given_up && counts(other);
+           return other != id && other.name == id.name && version.on_its_way() && version.order < mine->order &&
+                  counts(other);
          });
 }
 
@@ -251,6 +251,40 @@ base::Status Flushes::drop_damaged(const std::string& name, const segment::Attem
 
 void Flushes::replicate_first(const segment::VersionId& id, bool first) {
   if (Version* version = node_.versions.find(id)) version->replicate_first = first;
+}
+
+void Flushes::hold_back(const segment::VersionId& id, double for_s) {
+  if (Version* version = node_.versions.find(id)) version->held_back_until_s = node_.now_s() + for_s;
+}
+
+void Flushes::let_flush(const segment::VersionId& id) {
+  if (Version* version = node_.versions.find(id)) version->held_back_until_s.reset();
+}
+
+void Flushes::let_all_flush() {
+  for (const auto& [id, held] : node_.catalog.state().versions) let_flush(id);
+}
+
+bool Flushes::held_back(const Version& version) const {
+  return version.held_back_until_s && node_.now_s() < *version.held_back_until_s;
+}
+
+std::optional<double> Flushes::held_back_for_s() const {
+  std::optional<double> first;
+  for (const auto& [id, version] : node_.versions)
+    if (version.held_back_until_s && version.wants_flush())
+      first = std::min(first.value_or(*version.held_back_until_s), *version.held_back_until_s);
+  return first ? std::optional(std::max(*first - node_.now_s(), 0.0)) : std::nullopt;
+}
+
+bool Flushes::busy(const std::string& name) const {
+  const auto& versions = node_.catalog.state().versions;
+  std::size_t on_their_way = 0;
+  for (auto it = versions.lower_bound({name, 0, {}}); it != versions.end() && it->first.name == name; ++it) {
+    const Version* version = node_.versions.find(it->first);
+    if (version != nullptr && version->on_its_way() && ++on_their_way > 1) return true;
+  }
+  return false;
 }
 
 // Both at once would read the same slots twice as slowly, and level node is the one that applications wait for. Where

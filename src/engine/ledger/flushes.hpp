@@ -28,6 +28,14 @@ class Flushes {
   std::optional<segment::VersionId> next();
   /// Others are to read its slots before the store's turn comes, or not any more.
   void replicate_first(const segment::VersionId& id, bool first);
+  /// It is not flushed for so long.
+  void hold_back(const segment::VersionId& id, double for_s);
+  void let_flush(const segment::VersionId& id);
+  void let_all_flush();
+  /// In how many seconds the first of those that are held back may be flushed; nothing: none is.
+  std::optional<double> held_back_for_s() const;
+  /// This node has versions of the name enough on their way to the store: one that is flushed, and one after it.
+  bool busy(const std::string& name) const;
   /// What is to be flushed: of an open capture all that is announced, with place kNotWritten where it is not written.
   /// Nothing when it was given up.
   std::optional<catalog::HeldVersion> begin_attempt(const segment::VersionId& id);
@@ -76,6 +84,7 @@ class Flushes {
 
  private:
   bool waits_for_replication(const segment::VersionId& id) const;
+  bool held_back(const Version& version) const;
   bool may_follow(const segment::VersionId& id) const;
   bool none_before(const segment::VersionId& id, const std::function<bool(const segment::VersionId&)>& counts) const;
   void lost_with_its_tier(const segment::VersionId& id);

@@ -78,6 +78,8 @@ struct Version : VersionState {
   std::optional<double> begun_s;               ///< by the clock of NodeStateOptions; until it is committed or over
   std::vector<catalog::LocalSegment> delayed;  ///< that the catalog could not take yet
   bool replicate_first = false;                ///< others are to read its slots before the store's turn comes
+  /// Other nodes may skip it: it is not flushed before that time, by the clock of NodeStateOptions. (docs/adr/0050)
+  std::optional<double> held_back_until_s;
   /// Not committed, and its rest is where this launch cannot look: it goes before a checkpoint is refused.
   bool remains = false;
   /// Of the redundancy that is kept here for it: all positions of the group have their part in the store.
@@ -93,6 +95,7 @@ struct Version : VersionState {
   bool wants_flush() const {
     return life == Life::committed && (flush == FlushPhase::queued || flush == FlushPhase::waiting);
   }
+  bool on_its_way() const { return life == Life::committed && flush != FlushPhase::given_up && !held_back_until_s; }
   std::uint64_t slots_granted() const;
   std::uint64_t chunks_flushed() const;  ///< that are in their slots, too
   /// Nobody has anything to do with it any more.

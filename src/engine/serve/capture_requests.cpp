@@ -77,6 +77,7 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
     const bool again = before != nullptr && before->committed;
     const auto known = again ? before->segments : std::vector<catalog::LocalSegment>();
     status = ledger->held.commit(commit);
+    if (status && !again && !commit.wanted) context.skipped.hold_back(*ledger, commit.id);
     if (status && !again) skipped = context.skipped.skip(*ledger, commit.id.name);
     if (status && !again) context.pipeline.admit(*ledger, commit.id, commit.recovered);
     news = status && (!again || commit.recovered || ledger->find(commit.id)->segments != known);
@@ -89,11 +90,11 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
 
 // What the ranks would find out by asking each other is seen here: with the last piece the commit succeeds. It is
 // refused before, because a piece is missing; where it fails otherwise, the ranks' own does, too.
-base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
-  PERDURE_CHECK(stage_piece(context, client, stage));
+base::Result<ipc::Staged> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
+  PERDURE_TRY(const auto staged, stage_piece(context, client, stage));
   if (!stage.when_whole.empty())
     (void)base::caught(stage.id, [&] { return commit(context, client, {stage.id, stage.when_whole}); });
-  return Done{};
+  return staged;
 }
 
 // Also answers the client's requests for slots of that version that are still waiting.

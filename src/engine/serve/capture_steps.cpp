@@ -81,10 +81,9 @@ std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, co
                                                        const ipc::Grant& grant) {
   if (grant.at_once) return answer_at_once(context, asked, grant);
   auto answer = try_grant(context, asked, grant);
-  if (!answer && context.options.group != nullptr) {
-    context.options.group->release_room();
-    context.flusher.notify();  // a flush that waits for this version's redundancy waits no longer
-  }
+  if (answer) return answer;
+  if (context.options.group != nullptr) context.options.group->release_room();
+  context.flusher.let_all_flush();  // nor does a flush wait for this version's redundancy
   return answer;
 }
 
@@ -104,13 +103,14 @@ std::optional<base::Status> take_written(ServeContext& context, ClientId client,
 }
 
 // The catalog is mostly on the file system of the first tier.
-base::Status stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage) {
+base::Result<ipc::Staged> stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   base::Status status;
   {
     const auto ledger = context.ledger.lock();
     status = ledger->held.stage(client, stage);
+    if (status) return ipc::Staged{ledger->flushes.busy(stage.id.name)};
   }
-  if (status || status.error().code != PERDURE_NO_SPACE) return status;
+  if (status.error().code != PERDURE_NO_SPACE) return base::fail(status.error());
   (void)context.room_look.wants(LookWanted::more);
   return base::fail(context.room_look.explained(status.error()));
 }

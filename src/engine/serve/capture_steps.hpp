@@ -13,6 +13,6 @@ bool is_at_once(const ipc::Grant& grant);
 void grant_waited(ServeContext& context, double seconds);
 /// Nothing: an emulated tier still writes it.
 std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written);
-base::Status stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage);
+base::Result<ipc::Staged> stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage);
 
 }  // namespace perdure::engine

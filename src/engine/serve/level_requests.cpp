@@ -58,7 +58,13 @@ std::optional<base::Result<ipc::StoreOutcome>> stored_or_hopeless(ServeContext& 
 
 std::optional<base::Result<ipc::StoreOutcome>> answer_wait_stored(ServeContext& context, const Asked& asked,
                                                                   const ipc::WaitStored& wait) {
-  if (asked.first) context.flusher.notify();
+  if (asked.first) {
+    {
+      const auto ledger = context.ledger.lock();
+      ledger->flushes.let_flush(wait.id);
+    }
+    context.flusher.notify();
+  }
   auto answer = stored_or_hopeless(context, asked, wait);
   if (answer)
     context.skipped.answered(asked.client);
@@ -124,7 +130,7 @@ base::Result<ipc::FlushProgress> progress(ServeContext& context, ClientId, const
 std::optional<base::Result<ipc::Drained>> answer_drain(ServeContext& context, const Asked& asked, const ipc::Drain&) {
   if (asked.first) {
     context.janitor.enforce_all();
-    context.flusher.notify();
+    context.flusher.let_all_flush();
   }
   const auto ledger = context.ledger.lock();
   const bool stored = context.flusher.idle() && ledger->pending_versions() == 0;

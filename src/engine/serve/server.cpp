@@ -98,6 +98,7 @@ void Server::drop_lost() {
       options_.group->client_gone(id);
       options_.group->reevaluate_captures();
     }
+    if (is_rank) context_.flusher.let_all_flush();
     if (is_rank) lifetime_.rank_left();  // a tool that looks in again and again must not put off the end
     if (client != context_.clients.end()) context_.clients.erase(client);
   }

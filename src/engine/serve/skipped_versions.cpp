@@ -5,7 +5,7 @@
 namespace perdure::engine {
 namespace {
 
-// Other nodes may skip other versions than this one: then the store would get no version whole. (known-defects.md)
+// Nobody else has to agree on what becomes of it.
 bool whole_here(const catalog::HeldVersion& held) {
   return held.pieces.size() == held.ranks && held.unreachable.empty();
 }
@@ -45,6 +45,22 @@ bool SkippedVersions::may_go(NodeState& ledger, const catalog::HeldVersion& held
   return version.order > recovered_ && untouched && !needed;
 }
 
+void SkippedVersions::hold_back(NodeState& ledger, const segment::VersionId& id) {
+  const auto& retention = ledger.options().retention;
+  const catalog::HeldVersion* held = ledger.find(id);
+  if (!retention || held == nullptr || whole_here(*held) || retention->keeps_always(id.version)) return;
+  std::uint64_t before_ns = 0;
+  std::vector<segment::VersionId> older;
+  for (const auto& [other, version] : ledger.tracked()) {
+    if (other.name != id.name || !(other.attempt < id.attempt) || version.life < Life::delayed) continue;
+    before_ns = std::max(before_ns, other.attempt.created_ns);
+    if (version.held_back_until_s) older.push_back(other);
+  }
+  const double quiet_s = plan::quiet_s(before_ns, id.attempt.created_ns);
+  for (const auto& other : older) ledger.flushes.hold_back(other, quiet_s);
+  ledger.flushes.hold_back(id, quiet_s);
+}
+
 std::vector<segment::VersionId> SkippedVersions::skip(NodeState& ledger, const std::string& name) {
   const auto& retention = ledger.options().retention;
   if (!retention) return {};
@@ -54,12 +70,13 @@ std::vector<segment::VersionId> SkippedVersions::skip(NodeState& ledger, const s
   for (auto it = versions.lower_bound({name, 0, {}}); it != versions.end() && it->first.name == name; ++it) {
     const auto& [id, held] = *it;
     const Version* version = ledger.version(id);
-    if (version == nullptr || !whole_here(held) || !is_coming(held, *version)) continue;
+    if (version == nullptr || !is_coming(held, *version)) continue;
     plan::ComingVersion& one = coming.emplace_back();
     one.version = id.version;
     one.begun_ns = id.attempt.created_ns;
     one.branch = plan::branch_of(id.attempt.nonce);
-    one.may_go = may_go(ledger, held, *version);
+    one.agreed = whole_here(held) || !version->held_back_until_s;
+    one.may_go = (whole_here(held) || !one.agreed) && may_go(ledger, held, *version);
     ids.push_back(id);
   }
   std::vector<segment::VersionId> skipped;

@@ -95,18 +95,96 @@ TEST_F(SkipVersions, OfEarlierEnginesAreNotSkipped) {
   EXPECT_THAT(held(), ElementsAre(1, 3));
 }
 
-// Other nodes may skip others: the store would get none whole.
-TEST_F(SkipVersions, OfSeveralNodesAreNotSkipped) {
-  begin({1, 0});
-  for (const std::uint64_t version : {1, 2}) {
+/// Of two ranks the other is on another node.
+class SkipPartsOfVersions : public SkipVersions {
+ protected:
+  void begin(plan::RetentionPolicy retention = {1, 0}) {
+    NodeStateOptions options = timed();
+    options.retention = retention;
+    open({16}, std::move(options));
+    skipped = {};
+    skipped.leave_recovered(*core);
+  }
+  /// By both ranks. The numbers of those that were skipped.
+  std::vector<std::uint64_t> commit_part(std::uint64_t version, bool wanted) {
     const auto granted = grant(1, id(version));
-    ASSERT_EQ(granted.kind, GrantOutcome::Kind::granted);
+    EXPECT_EQ(granted.kind, GrantOutcome::Kind::granted);
     auto stage = staged(id(version), {granted.address});
     stage.ranks = 2;
-    ASSERT_TRUE(core->held.stage(1, stage));
-    ASSERT_TRUE(core->held.commit({id(version), {{0, 2, {0}}}}));
-    EXPECT_THAT(skipped.skip(*core, "app"), IsEmpty());
+    EXPECT_TRUE(core->held.stage(1, stage));
+    EXPECT_TRUE(core->held.commit({id(version), {{0, 2, {0}}}}));
+    if (!wanted) skipped.hold_back(*core, id(version));
+    std::vector<std::uint64_t> numbers;
+    for (const auto& one : skipped.skip(*core, "app")) numbers.push_back(one.version);
+    return numbers;
   }
+  std::optional<std::uint64_t> next() {
+    const auto id = core->flushes.next();
+    return id ? std::optional(id->version) : std::nullopt;
+  }
+};
+
+// What all nodes have agreed to bring to the store is skipped by none: so that it gets there whole.
+TEST_F(SkipPartsOfVersions, AreSkippedWhereNotAllNodesBringThemToTheStore) {
+  begin();
+  EXPECT_FALSE(core->flushes.busy("app"));
+  EXPECT_THAT(commit_part(1, true), IsEmpty());
+  EXPECT_FALSE(core->flushes.busy("app"));
+  EXPECT_THAT(commit_part(2, true), IsEmpty());
+  EXPECT_TRUE(core->flushes.busy("app"));
+  EXPECT_FALSE(core->flushes.busy("apple"));
+  EXPECT_THAT(commit_part(3, false), IsEmpty());
+  EXPECT_THAT(commit_part(4, false), ElementsAre(3));
+  EXPECT_THAT(commit_part(5, true), ElementsAre(4));
+  EXPECT_THAT(held(), ElementsAre(1, 2, 5));
+  for (const std::uint64_t version : {1, 2, 5}) {
+    EXPECT_EQ(next(), version);
+    EXPECT_TRUE(core->flushes.may_be_published(id(version)));
+    store(version);
+  }
+  EXPECT_FALSE(core->flushes.busy("app"));
+}
+
+TEST_F(SkipPartsOfVersions, AreFlushedWhenNothingNewerComesOrSomebodyWants) {
+  begin();
+  commit_part(1, true);
+  ASSERT_EQ(next(), 1U);
+  commit_part(2, false);
+  EXPECT_EQ(next(), std::nullopt);
+  ASSERT_TRUE(core->flushes.held_back_for_s());
+  EXPECT_DOUBLE_EQ(*core->flushes.held_back_for_s(), 1);
+  time_s += 1.5;
+  EXPECT_EQ(next(), 2U) << "it is quiet";
+  commit_part(3, false);
+  EXPECT_EQ(next(), std::nullopt);
+  core->flushes.let_flush(id(3));
+  EXPECT_EQ(next(), 3U);
+  EXPECT_THAT(commit_part(4, false), IsEmpty()) << "those before have begun";
+  core->flushes.let_all_flush();
+  EXPECT_FALSE(core->flushes.held_back_for_s());
+  EXPECT_EQ(next(), 4U);
+}
+
+TEST_F(SkipPartsOfVersions, StayWhereSomebodyWaitsOrTheyAreLandmarks) {
+  begin({1, 4});
+  commit_part(1, false);
+  skipped.awaited(7, id(1));
+  EXPECT_THAT(commit_part(2, false), IsEmpty());
+  EXPECT_THAT(commit_part(3, false), ElementsAre(2));
+  EXPECT_THAT(commit_part(4, false), ElementsAre(3));
+  EXPECT_THAT(commit_part(5, false), IsEmpty()) << "all nodes keep that number";
+  EXPECT_EQ(next(), 4U) << "in its turn, and not held back";
+  skipped.answered(7);
+  EXPECT_THAT(commit_part(6, false), ElementsAre(1, 5));
+}
+
+TEST_F(SkipPartsOfVersions, ThatAreHeldBackKeepNothingNewerFromTheStore) {
+  begin();
+  commit_part(1, false);
+  core->held.pin(3, id(1));
+  commit_part(2, true);
+  EXPECT_EQ(next(), 2U);
+  EXPECT_TRUE(core->flushes.may_be_published(id(2)));
 }
 
 TEST_F(SkipVersions, WithoutRetentionNothingIsSkipped) {

@@ -40,9 +40,9 @@ base::Result<ipc::Placed> place(ServeContext& context, ClientId client, const ip
   os::crash_point(os::CrashPoint::engine_written);
   (void)take_written(context, client,
                      {message.begin.id, piece.rank, 0, slot.tier, slot.slot, chunk.length, chunk.hash});
-  PERDURE_CHECK(
-      stage_piece(context, client, {message.begin.id, message.begin.ranks, std::move(piece), message.launch}));
-  return ipc::Placed{};
+  PERDURE_TRY(const auto staged,
+              stage_piece(context, client, {message.begin.id, message.begin.ranks, std::move(piece), message.launch}));
+  return ipc::Placed{std::nullopt, staged};
 }
 
 std::optional<base::Result<ipc::Placed>> answer(ServeContext& context, const Asked& asked,
