@@ -129,6 +129,8 @@ struct HeldVersion {
   std::vector<std::uint64_t> nodes = {};
 
   bool all_stored() const;
+  /// Of every rank's piece, and none is on a tier that cannot be reached.
+  bool whole_here() const { return pieces.size() == ranks && unreachable.empty(); }
   std::uint64_t bytes() const;
   /// The piece is here, in slots only, and no chunk of it is quarantined.
   bool restorable(std::uint32_t rank) const;

@@ -79,12 +79,12 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
     words.alike()[2 * i] = numbers[i];
     words.alike()[2 * i + 1] = ~numbers[i];
   }
-  words.staged()[0] = opening.staged_ns;
-  words.staged()[1] = ~opening.staged_ns;
+  words.staged()[0] = opening.staged.attempt_ns;
+  words.staged()[1] = ~opening.staged.attempt_ns;
   words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
   words.wish() = opening.wish ? 1 : 0;
-  words.busy() = opening.busy ? 1 : 0;
+  words.busy() = opening.staged.busy ? 1 : 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit) words.due()[bit] = opening.due >> bit & 1U;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
                        opening.regions.declared.varying};

@@ -57,11 +57,14 @@ struct Opening {
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t next_words[2] = {0, 0};  ///< what it tells them for a call that follows
   bool knows_next = false;               ///< the call before told this rank of an attempt for this one
-  std::uint64_t staged_ns = 0;           ///< its time, if this rank has staged its piece of it; 0: it has not
-  bool busy = false;                     ///< then: ipc::Staged
-  std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
-  comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
-  std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
+  struct StagedPiece {
+    std::uint64_t attempt_ns = 0;  ///< of that attempt; 0: this rank has not staged its piece
+    bool busy = false;             ///< ipc::Staged
+  };
+  StagedPiece staged = {};
+  std::uint64_t incarnation = 0;  ///< of the name's place in the store, as rank 0 knows it; 0: it does not
+  comm::Speaker leader = {};      ///< among the leaders of nodes, once nodes are known
+  std::uint64_t bytes = 0;        ///< so much this rank has to tell next, if it leads
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
   RegionNews regions = {};

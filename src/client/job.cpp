@@ -226,8 +226,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   if (ahead != nullptr) {
     opening.knows_next = true;
     if (ready && !opening.engine_lost) staged = ahead->stage();
-    if (staged) opening.staged_ns = staged->attempt.created_ns;
-    opening.busy = staged && staged->busy;
+    if (staged) opening.staged = {staged->attempt.created_ns, staged->busy};
     if (!staged) opening.engine_lost = engine_.gone();
   }
   auto opened = exchange(opening, ready);

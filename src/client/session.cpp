@@ -127,8 +127,7 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   tell_step(begun);
   base::Status ready = base::caught("checkpoint", [&] { return may_begin(name, version, source); });
   Opening opening{Operation::checkpoint, name, version};
-  const auto number = static_cast<std::uint64_t>(version);
-  segment::VersionId id{name, number, {}};
+  segment::VersionId id{name, static_cast<std::uint64_t>(version), {}};
   auto next = next_.take(name, begun);
   plan::Branch branch = plan::kFirstBranch;  // at rank 0
   if (job_->rank() == 0 && ready)

@@ -129,7 +129,7 @@ TEST_F(FastJob, BringsItsNewestVersionToTheStoreWhenNothingNewerComes) {
 // Redundancy of what is skipped goes, and level node is still reached.
 TEST_F(FastJob, WithRedundancyKeepsWhatItPromised) {
   more_ = "redundancy.scheme=partner;redundancy.group_size=2";
-  most_pending_ = 60;  // those that are being replicated stay
+  most_pending_ = 201;  // what is being replicated stays
   run_fast("-of-0002", 200, [&](Session& session, std::uint32_t rank) {
     const auto at_node = session.wait("app", 201, PERDURE_LEVEL_NODE, 60);
     EXPECT_TRUE(at_node) << at_node.error().text();

@@ -88,8 +88,7 @@ base::Result<std::optional<ipc::SlotAddress>> VersionWriter::put_in_message() {
   PERDURE_CHECK(check_all_came(message.bytes.size(), ranges_[0]));
   message.begin.piece.chunks[0].hash = base::hash128(message.bytes);
   PERDURE_TRY(auto placed, job_.engine().channel().call(message));
-  staged_ = !placed.slot;
-  busy_ = placed.staged.busy;
+  if (!placed.slot) staged_ = placed.staged;
   if (staged_) os::crash_point(os::CrashPoint::checkpoint_chunk_written);
   return std::move(placed.slot);
 }
@@ -234,8 +233,7 @@ base::Status VersionWriter::stage(bool ahead) {
   if (staged_) return {};
   ipc::Stage stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch, {}};
   if (ahead && job_.nodes().labels.size() == 1) stage.when_whole = job_.my_segments();
-  PERDURE_TRY(const auto staged, job_.engine().channel().call(stage));
-  busy_ = staged.busy;
+  PERDURE_TRY(staged_, job_.engine().channel().call(stage));
   return {};
 }
 

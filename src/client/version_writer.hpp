@@ -49,7 +49,7 @@ class VersionWriter {
   /// have agreed or not; commit() then changes nothing.
   base::Status stage(bool ahead = false);
   /// After stage(): ipc::Staged.
-  bool busy() const { return busy_; }
+  bool busy() const { return staged_ && staged_->busy; }
   /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
   /// `wanted`: ipc::Commit, the same on all ranks.
   base::Status commit(bool wanted = true);
@@ -89,8 +89,7 @@ class VersionWriter {
   ipc::Begin begin_;                       // what the engine is told of it first
   bool waits_ = true;                      // for room
   bool small_ = false;                     // together with all else
-  bool staged_ = false;                    // so it is
-  bool busy_ = false;                      // the node, when it was staged
+  std::optional<ipc::Staged> staged_;      // so it is
   ipc::Grant grant_;                       // what is asked for; also names the version
   ipc::Posted<ipc::Granted> outstanding_;  // a request for a slot that was posted and not awaited yet
   capture::Manner manner_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ledger/on_their_way.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -207,7 +208,7 @@ void FlushWorkers::run() {
 // Until something is committed, or what is held back may be flushed.
 void FlushWorkers::await_committed(Ledger::Access& ledger) {
   const auto is_wanted = [this] { return wanted_ || context_.stopping; };
-  const auto held_back_s = ledger->flushes.held_back_for_s();
+  const auto held_back_s = held_back_for_s(*ledger);
   if (!held_back_s) return ledger.wait(wake_, is_wanted);
   (void)ledger.wait_for(wake_, std::chrono::nanoseconds(static_cast<std::uint64_t>(*held_back_s * 1e9) + 1), is_wanted);
 }

@@ -1,5 +1,6 @@
 #include "engine/flush/flusher.hpp"
 
+#include "engine/ledger/on_their_way.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -44,7 +45,7 @@ void Flusher::stop() {
 void Flusher::let_all_flush() {
   {
     const auto ledger = context_.ledger.lock();
-    ledger->flushes.let_all_flush();
+    ledger->flushes.let_flush(std::nullopt);
   }
   workers_.notify();
 }
@@ -293,7 +294,7 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
 void Flusher::drop_unreachable(const std::string& name) {
   {
     const auto ledger = context_.ledger.lock();
-    if (!ledger->flushes.any_unreachable(name)) return;
+    if (!any_unreachable(*ledger, name)) return;
   }
   const auto listings = store_.list(name);
   const auto forks = store::forks(store_, name);

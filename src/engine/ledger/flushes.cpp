@@ -85,12 +85,6 @@ void Flushes::give_up_unreachable() {
   }
 }
 
-bool Flushes::any_unreachable(const std::string& name) const {
-  const auto& versions = node_.catalog.state().versions;
-  return std::any_of(versions.begin(), versions.end(),
-                     [&](const auto& entry) { return entry.first.name == name && !entry.second.unreachable.empty(); });
-}
-
 base::Status Flushes::drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store,
                                        const std::vector<plan::Fork>& forks) {
   std::vector<segment::VersionId> superseded;
@@ -253,38 +247,14 @@ void Flushes::replicate_first(const segment::VersionId& id, bool first) {
   if (Version* version = node_.versions.find(id)) version->replicate_first = first;
 }
 
-void Flushes::hold_back(const segment::VersionId& id, double for_s) {
-  if (Version* version = node_.versions.find(id)) version->held_back_until_s = node_.now_s() + for_s;
-}
-
-void Flushes::let_flush(const segment::VersionId& id) {
-  if (Version* version = node_.versions.find(id)) version->held_back_until_s.reset();
-}
-
-void Flushes::let_all_flush() {
-  for (const auto& [id, held] : node_.catalog.state().versions) let_flush(id);
+void Flushes::let_flush(const std::optional<segment::VersionId>& id) {
+  for (const auto& [other, held] : node_.catalog.state().versions)
+    if (Version* version = node_.versions.find(other); version != nullptr && (!id || *id == other))
+      version->held_back_until_s.reset();
 }
 
 bool Flushes::held_back(const Version& version) const {
   return version.held_back_until_s && node_.now_s() < *version.held_back_until_s;
-}
-
-std::optional<double> Flushes::held_back_for_s() const {
-  std::optional<double> first;
-  for (const auto& [id, version] : node_.versions)
-    if (version.held_back_until_s && version.wants_flush())
-      first = std::min(first.value_or(*version.held_back_until_s), *version.held_back_until_s);
-  return first ? std::optional(std::max(*first - node_.now_s(), 0.0)) : std::nullopt;
-}
-
-bool Flushes::busy(const std::string& name) const {
-  const auto& versions = node_.catalog.state().versions;
-  std::size_t on_their_way = 0;
-  for (auto it = versions.lower_bound({name, 0, {}}); it != versions.end() && it->first.name == name; ++it) {
-    const Version* version = node_.versions.find(it->first);
-    if (version != nullptr && version->on_its_way() && ++on_their_way > 1) return true;
-  }
-  return false;
 }
 
 // Both at once would read the same slots twice as slowly, and level node is the one that applications wait for. Where

@@ -28,14 +28,8 @@ class Flushes {
   std::optional<segment::VersionId> next();
   /// Others are to read its slots before the store's turn comes, or not any more.
   void replicate_first(const segment::VersionId& id, bool first);
-  /// It is not flushed for so long.
-  void hold_back(const segment::VersionId& id, double for_s);
-  void let_flush(const segment::VersionId& id);
-  void let_all_flush();
-  /// In how many seconds the first of those that are held back may be flushed; nothing: none is.
-  std::optional<double> held_back_for_s() const;
-  /// This node has versions of the name enough on their way to the store: one that is flushed, and one after it.
-  bool busy(const std::string& name) const;
+  /// It is not held back any more; nothing: none is.
+  void let_flush(const std::optional<segment::VersionId>& id);
   /// What is to be flushed: of an open capture all that is announced, with place kNotWritten where it is not written.
   /// Nothing when it was given up.
   std::optional<catalog::HeldVersion> begin_attempt(const segment::VersionId& id);
@@ -73,8 +67,6 @@ class Flushes {
   void interrupted(const segment::VersionId& id);
   /// After a start: what this node was to store and cannot reach is not tried.
   void give_up_unreachable();
-  /// Versions of the name of which this node has a part that it cannot reach.
-  bool any_unreachable(const std::string& name) const;
   /// The store has all of that attempt: older ones are not waited for any more, where a part of them cannot be reached.
   /// Those of its run; `forks` as the store has them.
   base::Status drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store,

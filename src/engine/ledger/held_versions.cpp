@@ -8,6 +8,7 @@
 #include "ipc/frame.hpp"
 #include "os/crash_point.hpp"
 #include "plan/lineage.hpp"
+#include "plan/skipping.hpp"
 #include "segment/segment.hpp"
 
 namespace perdure::engine {
@@ -239,11 +240,27 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   if (version.begun_s) node_.counters.capture_commits(it->second.bytes(), node_.now_s() - *version.begun_s);
   version.begun_s.reset();  // what was settled after a death, or recovered, was not captured here now
   version.order = next_order_++;
+  if (!commit.wanted) hold_back(commit.id, it->second);
   if (!version.write_through()) version.capture.reset();
-  for (TierHealth& trouble : node_.tier_health) trouble.failed = false;
-  doubt_slumps();
+  give_tiers_another_chance();
   requeue_given_up();
   return {};
+}
+
+// Other nodes may skip their parts of it. Older ones that are still here wait as long as it does. (docs/adr/0050)
+void HeldVersions::hold_back(const segment::VersionId& id, const catalog::HeldVersion& held) {
+  const auto& retention = node_.options.retention;
+  if (!retention || held.whole_here() || retention->keeps_always(id.version)) return;
+  std::uint64_t before_ns = 0;
+  std::vector<Version*> waiting = {&node_.versions.at(id)};
+  for (const auto& [other, record] : node_.catalog.state().versions) {
+    Version* version = node_.versions.find(other);
+    if (other.name != id.name || !(other.attempt < id.attempt) || version == nullptr || !record.committed) continue;
+    before_ns = std::max(before_ns, other.attempt.created_ns);
+    if (version->held_back_until_s) waiting.push_back(version);
+  }
+  const double until_s = node_.now_s() + plan::quiet_s(before_ns, id.attempt.created_ns);
+  for (Version* version : waiting) version->held_back_until_s = until_s;
 }
 
 // After a loss a node writes more of a version than it did before. What can be written is, also where something else
@@ -272,8 +289,9 @@ base::Status HeldVersions::commit_more(const ipc::Commit& commit, const catalog:
   return lacking ? base::Status(base::fail(*lacking)) : base::Status();
 }
 
-// A tier that is avoided for being slow cannot show that it is fast again: after a while it gets another chance.
-void HeldVersions::doubt_slumps() {
+// A tier that is avoided, as it failed or was slow, cannot show that it is well again.
+void HeldVersions::give_tiers_another_chance() {
+  for (TierHealth& trouble : node_.tier_health) trouble.failed = false;
   for (std::size_t t = 0; t < node_.observed.models.size(); ++t) {
     auto& model = node_.observed.models[t];
     if (std::exchange(node_.observed.at_last_commit[t], model.observations()) == model.observations()) model.doubt();

@@ -71,10 +71,11 @@ class HeldVersions {
   static bool has_pieces_to_write(const catalog::HeldVersion& held);
 
  private:
+  void hold_back(const segment::VersionId& id, const catalog::HeldVersion& held);
   base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
   void recorded(const catalog::HeldVersion& held);
   void count_chunks(const segment::VersionId& id, const segment::Piece& piece);
-  void doubt_slumps();
+  void give_tiers_another_chance();
   bool adopt_slots(const catalog::HeldVersion& held);
   void release_slots(const catalog::HeldVersion& held);
   base::Status drop_impossible(const std::vector<segment::VersionId>& ids);

@@ -2,6 +2,7 @@
 // used, and found again.
 #include <gmock/gmock.h>
 
+#include "engine/ledger/on_their_way.hpp"
 #include "engine/ledger/redundancy_share.hpp"
 #include "engine/ledger/redundancy_testing.hpp"
 #include "tier/leaving_tier.hpp"
@@ -112,8 +113,8 @@ TEST_F(UnreachableTier, WhatIsNotThereIsNoReasonToGiveUpWhatIs) {
 TEST_F(UnreachableTier, OnlyANewerVersionThatTheStoreHasWholeLetsItGo) {
   fill();
   launch({1});
-  EXPECT_TRUE(core->flushes.any_unreachable("app"));
-  EXPECT_FALSE(core->flushes.any_unreachable("other"));
+  EXPECT_TRUE(any_unreachable(*core, "app"));
+  EXPECT_FALSE(any_unreachable(*core, "other"));
   ASSERT_TRUE(core->flushes.drop_unreachable("app", id(1).attempt));
   ASSERT_TRUE(core->flushes.drop_unreachable("other", id(9).attempt));
   EXPECT_NE(core->find(id(1)), nullptr) << "it is not newer than itself";

@@ -77,7 +77,6 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
     const bool again = before != nullptr && before->committed;
     const auto known = again ? before->segments : std::vector<catalog::LocalSegment>();
     status = ledger->held.commit(commit);
-    if (status && !again && !commit.wanted) context.skipped.hold_back(*ledger, commit.id);
     if (status && !again) skipped = context.skipped.skip(*ledger, commit.id.name);
     if (status && !again) context.pipeline.admit(*ledger, commit.id, commit.recovered);
     news = status && (!again || commit.recovered || ledger->find(commit.id)->segments != known);

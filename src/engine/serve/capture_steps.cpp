@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/flush/flusher.hpp"
+#include "engine/ledger/on_their_way.hpp"
 #include "engine/ledger/slot_message.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/reply_parts.hpp"
@@ -108,7 +109,7 @@ base::Result<ipc::Staged> stage_piece(ServeContext& context, ClientId client, co
   {
     const auto ledger = context.ledger.lock();
     status = ledger->held.stage(client, stage);
-    if (status) return ipc::Staged{ledger->flushes.busy(stage.id.name)};
+    if (status) return ipc::Staged{busy(*ledger, stage.id.name)};
   }
   if (status.error().code != PERDURE_NO_SPACE) return base::fail(status.error());
   (void)context.room_look.wants(LookWanted::more);

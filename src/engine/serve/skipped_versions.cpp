@@ -5,11 +5,6 @@
 namespace perdure::engine {
 namespace {
 
-// Nobody else has to agree on what becomes of it.
-bool whole_here(const catalog::HeldVersion& held) {
-  return held.pieces.size() == held.ranks && held.unreachable.empty();
-}
-
 // It is at the store, or nothing is known that could keep it from there.
 bool is_coming(const catalog::HeldVersion& held, const Version& version) {
   if (version.life == Life::stored) return true;
@@ -45,22 +40,6 @@ bool SkippedVersions::may_go(NodeState& ledger, const catalog::HeldVersion& held
   return version.order > recovered_ && untouched && !needed;
 }
 
-void SkippedVersions::hold_back(NodeState& ledger, const segment::VersionId& id) {
-  const auto& retention = ledger.options().retention;
-  const catalog::HeldVersion* held = ledger.find(id);
-  if (!retention || held == nullptr || whole_here(*held) || retention->keeps_always(id.version)) return;
-  std::uint64_t before_ns = 0;
-  std::vector<segment::VersionId> older;
-  for (const auto& [other, version] : ledger.tracked()) {
-    if (other.name != id.name || !(other.attempt < id.attempt) || version.life < Life::delayed) continue;
-    before_ns = std::max(before_ns, other.attempt.created_ns);
-    if (version.held_back_until_s) older.push_back(other);
-  }
-  const double quiet_s = plan::quiet_s(before_ns, id.attempt.created_ns);
-  for (const auto& other : older) ledger.flushes.hold_back(other, quiet_s);
-  ledger.flushes.hold_back(id, quiet_s);
-}
-
 std::vector<segment::VersionId> SkippedVersions::skip(NodeState& ledger, const std::string& name) {
   const auto& retention = ledger.options().retention;
   if (!retention) return {};
@@ -75,8 +54,8 @@ std::vector<segment::VersionId> SkippedVersions::skip(NodeState& ledger, const s
     one.version = id.version;
     one.begun_ns = id.attempt.created_ns;
     one.branch = plan::branch_of(id.attempt.nonce);
-    one.agreed = whole_here(held) || !version->held_back_until_s;
-    one.may_go = (whole_here(held) || !one.agreed) && may_go(ledger, held, *version);
+    one.agreed = held.whole_here() || !version->held_back_until_s;
+    one.may_go = (held.whole_here() || !one.agreed) && may_go(ledger, held, *version);
     ids.push_back(id);
   }
   std::vector<segment::VersionId> skipped;

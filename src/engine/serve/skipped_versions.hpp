@@ -16,9 +16,6 @@ class SkippedVersions {
   /// What is in the ledger now an earlier engine left there, for a launch of another program, maybe: that is not
   /// skipped.
   void leave_recovered(const NodeState& ledger);
-  /// After its commit: other nodes may skip it, so that this one does not bring it to the store before it is plain that
-  /// nothing newer comes soon. (docs/adr/0050)
-  void hold_back(NodeState& ledger, const segment::VersionId& id);
   /// A newer version of this name was committed: those that need not come to the store are given up. Which.
   std::vector<segment::VersionId> skip(NodeState& ledger, const std::string& name);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/ledger/node_state_testing.hpp"
+#include "engine/ledger/on_their_way.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -112,8 +113,7 @@ class SkipPartsOfVersions : public SkipVersions {
     auto stage = staged(id(version), {granted.address});
     stage.ranks = 2;
     EXPECT_TRUE(core->held.stage(1, stage));
-    EXPECT_TRUE(core->held.commit({id(version), {{0, 2, {0}}}}));
-    if (!wanted) skipped.hold_back(*core, id(version));
+    EXPECT_TRUE(core->held.commit({id(version), {{0, 2, {0}}}, false, wanted}));
     std::vector<std::uint64_t> numbers;
     for (const auto& one : skipped.skip(*core, "app")) numbers.push_back(one.version);
     return numbers;
@@ -127,12 +127,12 @@ class SkipPartsOfVersions : public SkipVersions {
 // What all nodes have agreed to bring to the store is skipped by none: so that it gets there whole.
 TEST_F(SkipPartsOfVersions, AreSkippedWhereNotAllNodesBringThemToTheStore) {
   begin();
-  EXPECT_FALSE(core->flushes.busy("app"));
+  EXPECT_FALSE(busy(*core, "app"));
   EXPECT_THAT(commit_part(1, true), IsEmpty());
-  EXPECT_FALSE(core->flushes.busy("app"));
+  EXPECT_FALSE(busy(*core, "app"));
   EXPECT_THAT(commit_part(2, true), IsEmpty());
-  EXPECT_TRUE(core->flushes.busy("app"));
-  EXPECT_FALSE(core->flushes.busy("apple"));
+  EXPECT_TRUE(busy(*core, "app"));
+  EXPECT_FALSE(busy(*core, "apple"));
   EXPECT_THAT(commit_part(3, false), IsEmpty());
   EXPECT_THAT(commit_part(4, false), ElementsAre(3));
   EXPECT_THAT(commit_part(5, true), ElementsAre(4));
@@ -142,7 +142,7 @@ TEST_F(SkipPartsOfVersions, AreSkippedWhereNotAllNodesBringThemToTheStore) {
     EXPECT_TRUE(core->flushes.may_be_published(id(version)));
     store(version);
   }
-  EXPECT_FALSE(core->flushes.busy("app"));
+  EXPECT_FALSE(busy(*core, "app"));
 }
 
 TEST_F(SkipPartsOfVersions, AreFlushedWhenNothingNewerComesOrSomebodyWants) {
@@ -151,8 +151,8 @@ TEST_F(SkipPartsOfVersions, AreFlushedWhenNothingNewerComesOrSomebodyWants) {
   ASSERT_EQ(next(), 1U);
   commit_part(2, false);
   EXPECT_EQ(next(), std::nullopt);
-  ASSERT_TRUE(core->flushes.held_back_for_s());
-  EXPECT_DOUBLE_EQ(*core->flushes.held_back_for_s(), 1);
+  ASSERT_TRUE(held_back_for_s(*core));
+  EXPECT_DOUBLE_EQ(*held_back_for_s(*core), 1);
   time_s += 1.5;
   EXPECT_EQ(next(), 2U) << "it is quiet";
   commit_part(3, false);
@@ -160,8 +160,8 @@ TEST_F(SkipPartsOfVersions, AreFlushedWhenNothingNewerComesOrSomebodyWants) {
   core->flushes.let_flush(id(3));
   EXPECT_EQ(next(), 3U);
   EXPECT_THAT(commit_part(4, false), IsEmpty()) << "those before have begun";
-  core->flushes.let_all_flush();
-  EXPECT_FALSE(core->flushes.held_back_for_s());
+  core->flushes.let_flush(std::nullopt);
+  EXPECT_FALSE(held_back_for_s(*core));
   EXPECT_EQ(next(), 4U);
 }
 
