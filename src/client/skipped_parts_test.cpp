@@ -76,10 +76,11 @@ class FastJob : public JobOfThreads {
       EXPECT_TRUE(memory == state(rank, 1 + count));
     });
     EXPECT_THAT(stored(), Contains(static_cast<std::uint64_t>(1 + count))) << "its end brought the newest there";
+    EXPECT_THAT(stored(), Contains(static_cast<std::uint64_t>(count))) << "and the one before, as on one node";
   }
 
   std::function<void()> go_on_;
-  std::size_t most_pending_ = 5;
+  std::size_t most_pending_ = 12;
 };
 
 TEST_F(FastJob, HoldsFewVersionsHoweverFastTheyCome) {

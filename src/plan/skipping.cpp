@@ -6,10 +6,11 @@ namespace perdure::plan {
 
 namespace {
 
-bool has_newer(const std::vector<ComingVersion>& coming, const ComingVersion& one) {
-  return std::any_of(coming.begin(), coming.end(), [&one](const ComingVersion& other) {
+std::uint64_t newer_than(const std::vector<ComingVersion>& coming, const ComingVersion& one) {
+  const auto is_newer = [&one](const ComingVersion& other) {
     return other.branch == one.branch && other.begun_ns > one.begun_ns;
-  });
+  };
+  return static_cast<std::uint64_t>(std::count_if(coming.begin(), coming.end(), is_newer));
 }
 
 }  // namespace
@@ -22,7 +23,8 @@ std::vector<std::size_t> skip(const RetentionPolicy& policy, const std::vector<C
     if (one.agreed) {
       agreed.emplace_back(one).complete = true;
       places_of_agreed.push_back(place);
-    } else if (one.may_go && !policy.keeps_always(one.version) && has_newer(coming, one)) {
+    } else if (one.may_go && !policy.keeps_always(one.version) &&
+               newer_than(coming, one) >= std::max<std::uint64_t>(policy.keep_last, 1)) {
       given_up.push_back(place);
     }
   }

@@ -13,7 +13,7 @@ struct ComingVersion : StoredVersion {
 
 /// Their places in `coming`, ascending. Of those that are agreed: what may go, and the policy gives up as soon as all
 /// of these are stored. So however many wait, the newest keep_last are brought there, the multiples of keep_every, and
-/// what may not go. Of the others: what may go, and of which there is a newer one on its branch; multiples of
+/// what may not go. Of the others: what may go, and has keep_last newer ones on its branch; multiples of
 /// keep_every stay.
 std::vector<std::size_t> skip(const RetentionPolicy& policy, const std::vector<ComingVersion>& coming);
 

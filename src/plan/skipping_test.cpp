@@ -45,11 +45,11 @@ TEST(Skip, GoesByTheTimeOfTheAttempt) {
 }
 
 // Each node decides by itself: all of these may be in parts at the store, and none whole.
-TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {
+TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {  // which all nodes have until the end
   auto some = up_to(7);
   for (auto& one : some) one.agreed = false;
-  EXPECT_THAT(skip({3, 0}, some), ElementsAre(0, 1, 2, 3, 4, 5)) << "no number of them would be whole";
-  EXPECT_THAT(skip({3, 2}, some), ElementsAre(0, 2, 4));
+  EXPECT_THAT(skip({3, 0}, some), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(skip({3, 2}, some), ElementsAre(0, 2));
   some[2].may_go = false;
   EXPECT_THAT(skip({1, 0}, some), ElementsAre(0, 1, 3, 4, 5));
   some[6].branch = 9;
@@ -60,8 +60,7 @@ TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {
 TEST(Skip, CountsOnlyWhatIsAgreedOn) {
   auto some = up_to(6);
   some[1].agreed = some[4].agreed = some[5].agreed = false;
-  EXPECT_THAT(skip({2, 0}, some), ElementsAre(0, 1, 4))
-      << "of 1, 3 and 4 the two newest stay, of the others the newest";
+  EXPECT_THAT(skip({2, 0}, some), ElementsAre(0, 1)) << "the two newest of 1, 3 and 4 stay, and the two newest of all";
 }
 
 TEST(Quiet, IsTwiceTheTimeBetweenTwoVersionsWithinLimits) {

@@ -249,8 +249,8 @@ void Flushes::replicate_first(const segment::VersionId& id, bool first) {
 
 void Flushes::let_flush(const std::optional<segment::VersionId>& id) {
   for (const auto& [other, held] : node_.catalog.state().versions)
-    if (Version* version = node_.versions.find(other); version != nullptr && (!id || *id == other))
-      version->held_back_until_s.reset();
+    if (Version* version = node_.versions.find(other); version != nullptr && version->held_back_until_s)
+      if (!id || *id == other) version->held_back_until_s = 0;
 }
 
 bool Flushes::held_back(const Version& version) const {

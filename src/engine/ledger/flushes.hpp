@@ -28,7 +28,7 @@ class Flushes {
   std::optional<segment::VersionId> next();
   /// Others are to read its slots before the store's turn comes, or not any more.
   void replicate_first(const segment::VersionId& id, bool first);
-  /// It is not held back any more; nothing: none is.
+  /// It is not held back any more, and can be skipped until its flush begins; nothing: none is held back.
   void let_flush(const std::optional<segment::VersionId>& id);
   /// What is to be flushed: of an open capture all that is announced, with place kNotWritten where it is not written.
   /// Nothing when it was given up.

@@ -5,11 +5,13 @@
 namespace perdure::engine {
 
 std::optional<double> held_back_for_s(const NodeState& state) {
-  std::optional<double> first;
-  for (const auto& [id, version] : state.tracked())
-    if (version.held_back_until_s && version.wants_flush())
-      first = std::min(first.value_or(*version.held_back_until_s), *version.held_back_until_s);
-  return first ? std::optional(std::max(*first - state.options().clock(), 0.0)) : std::nullopt;
+  const double now_s = state.options().clock();
+  std::optional<double> first_s;
+  for (const auto& [id, version] : state.tracked()) {
+    const double for_s = version.held_back_until_s.value_or(now_s) - now_s;
+    if (for_s > 0 && version.wants_flush()) first_s = std::min(first_s.value_or(for_s), for_s);
+  }
+  return first_s;
 }
 
 bool busy(const NodeState& state, const std::string& name) {

@@ -78,7 +78,8 @@ struct Version : VersionState {
   std::optional<double> begun_s;               ///< by the clock of NodeStateOptions; until it is committed or over
   std::vector<catalog::LocalSegment> delayed;  ///< that the catalog could not take yet
   bool replicate_first = false;                ///< others are to read its slots before the store's turn comes
-  /// Other nodes may skip it: it is not flushed before that time, by the clock of NodeStateOptions. (docs/adr/0050)
+  /// Set: nodes may skip it, each for itself, and it is not flushed before that time, by the clock of NodeStateOptions.
+  /// (docs/adr/0050)
   std::optional<double> held_back_until_s;
   /// Not committed, and its rest is where this launch cannot look: it goes before a checkpoint is refused.
   bool remains = false;

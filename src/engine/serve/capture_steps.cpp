@@ -51,6 +51,18 @@ std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const
   return std::nullopt;
 }
 
+// What could not be skipped at the last commit may have become superfluous since.
+bool skip_for_room(ServeContext& context, const std::string& name) {
+  std::vector<segment::VersionId> skipped;
+  {
+    const auto ledger = context.ledger.lock();
+    skipped = context.skipped.skip(*ledger, name);
+  }
+  if (context.options.group != nullptr)
+    for (const auto& id : skipped) context.options.group->gone(id);
+  return !skipped.empty();
+}
+
 base::Result<ipc::Granted> answer_at_once(ServeContext& context, const Asked& asked, const ipc::Grant& grant) {
   bool newer = false;
   {
@@ -82,6 +94,7 @@ std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, co
                                                        const ipc::Grant& grant) {
   if (grant.at_once) return answer_at_once(context, asked, grant);
   auto answer = try_grant(context, asked, grant);
+  if (!answer && skip_for_room(context, grant.id.name)) answer = try_grant(context, asked, grant);
   if (answer) return answer;
   if (context.options.group != nullptr) context.options.group->release_room();
   context.flusher.let_all_flush();  // nor does a flush wait for this version's redundancy

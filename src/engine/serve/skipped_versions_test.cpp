@@ -160,9 +160,12 @@ TEST_F(SkipPartsOfVersions, AreFlushedWhenNothingNewerComesOrSomebodyWants) {
   core->flushes.let_flush(id(3));
   EXPECT_EQ(next(), 3U);
   EXPECT_THAT(commit_part(4, false), IsEmpty()) << "those before have begun";
+  EXPECT_THAT(commit_part(5, false), ElementsAre(4));
   core->flushes.let_flush(std::nullopt);
   EXPECT_FALSE(held_back_for_s(*core));
-  EXPECT_EQ(next(), 4U);
+  EXPECT_THAT(commit_part(6, false), ElementsAre(5)) << "it was let, and had not begun";
+  core->flushes.let_flush(std::nullopt);
+  EXPECT_EQ(next(), 6U);
 }
 
 TEST_F(SkipPartsOfVersions, StayWhereSomebodyWaitsOrTheyAreLandmarks) {
