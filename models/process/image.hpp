@@ -14,6 +14,7 @@
 #include "process/architecture.hpp"
 #include "process/clocks.hpp"
 #include "process/descriptors.hpp"
+#include "process/kernel_state.hpp"
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
 #include "process/privileges.hpp"
@@ -24,7 +25,7 @@ namespace perdure::process {
 inline constexpr std::uint64_t kPageBytes = 4096;
 /// Pages are looked at in whole blocks, by their addresses: whether they hold only zeros, or changed.
 inline constexpr std::uint64_t kBlockBytes = 64 * base::KiB;
-inline constexpr std::uint32_t kImageFormat = 5;  ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 6;  ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -165,9 +166,10 @@ struct ThreadImage {
   std::int32_t memory_policy = 0;   ///< of set_mempolicy, with its flags
   std::vector<std::uint32_t> memory_nodes;
   std::int32_t death_signal = 0;  ///< that it gets when its parent ends
+  ThreadState state;
   PERDURE_FIELDS(number, name, registers, extended_registers, blocked_signals, pending_signals, alternate_stack,
                  robust_list, robust_list_bytes, clear_number, rseq, policy, priority, nice, timer_slack_ns, cpus,
-                 memory_policy, memory_nodes, death_signal)
+                 memory_policy, memory_nodes, death_signal, state)
   std::string wrong() const;
 };
 
@@ -228,6 +230,7 @@ struct ProcessImage {
   Privileges privileges;
   std::vector<PageRun> guards;           ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
   Increment increment;                   ///< pages that others have, and how to tell what changed
+  ProcessState state;
   std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
   std::uint64_t borrowed_bytes() const;  ///< of those that others have
   /// Those that it has itself, and then those that others have.
@@ -239,7 +242,7 @@ struct ProcessImage {
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
                  objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,
-                 privileges, guards, increment)
+                 privileges, guards, increment, state)
   std::string wrong() const;
 };
 

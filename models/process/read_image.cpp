@@ -24,6 +24,7 @@
 #include "process/placement.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
+#include "process/read_kernel_state.hpp"
 #include "process/read_thread.hpp"
 #include "process/stops.hpp"
 
@@ -56,6 +57,7 @@ class Reading {
     PERDURE_CHECK(read_signals(scratch));
     PERDURE_CHECK(read_clocks(scratch));
     PERDURE_CHECK(read_switches(scratch));
+    PERDURE_CHECK(read_states());
     PERDURE_CHECK(read_limits());
     return read_system();
   }
@@ -78,6 +80,7 @@ class Reading {
   base::Status read_signals(Scratch& scratch);
   base::Status read_clocks(Scratch& scratch);
   base::Status read_switches(Scratch& scratch);
+  base::Status read_states();
   base::Status read_limits();
   base::Status read_system();
 
@@ -310,13 +313,21 @@ base::Status Reading::read_switches(Scratch& scratch) {
     PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, what, 0, 0, 0, 0}));
     return answer > 0;
   };
-  PERDURE_TRY(image_.dumpable, asked(PR_GET_DUMPABLE));
+  PERDURE_TRY(const auto dumpable, scratch.ask({SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0}));
+  image_.dumpable = dumpable == 1;  // 2 is the kernel's to give, and lets no other user in, as 0 does
   PERDURE_TRY(image_.no_huge_pages, asked(PR_GET_THP_DISABLE));
   PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, PR_GET_CHILD_SUBREAPER, scratch.address(), 0, 0, 0}));
   if (answer < 0) return refused("ask whether it reaps orphans", answer);
   PERDURE_TRY(const auto reaps, scratch.value<std::int32_t>());
   image_.reaps_orphans = reaps != 0;
   return {};
+}
+
+base::Status Reading::read_states() {
+  PERDURE_TRY(const auto unkept, read_kernel_state(tracee_, maps_, image_));
+  if (!unkept.told)
+    notes_.emplace_back("whether Landlock confines it cannot be told: it would come back without");
+  return process::refused(tracee_.process(), obstacles_of_state(unkept));
 }
 
 base::Status Reading::read_limits() {
