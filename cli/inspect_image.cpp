@@ -11,8 +11,6 @@
 namespace perdure::cli {
 namespace {
 
-constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
-
 /// For people: what an open file is.
 struct NameOfFile {
   const process::OpenFiles& files;
@@ -46,7 +44,7 @@ std::string kind_of_map(const process::MapImage& map) {
 base::Result<std::vector<process::ProcessImage>> read_record(reader::StoredContent& content) {
   const auto* record = content.local(0, process::kRecordEntry);
   if (content.ranks() != 1 || record == nullptr || record->kind != segment::EntryKind::opaque ||
-      record->bytes() > kMostRecordBytes)
+      record->bytes() > process::kMostRecordBytes)
     return base::fail(PERDURE_MISMATCH, content.id().name, "what is stored there is no process",
                       "it is a checkpoint of a program: perdure show " + content.id().name);
   std::vector<std::byte> bytes(record->bytes());

@@ -9,6 +9,7 @@
 
 #include "process/obstacles.hpp"
 #include "process/read_state.hpp"
+#include "process/scheduling.hpp"
 #include "process/semaphores.hpp"
 #include "process/state_calls.hpp"
 
@@ -94,6 +95,22 @@ TEST(CensusOfFacts, SaysWhoWritesFilesBack) {
   ASSERT_THAT(calls, SizeIs(1));
   EXPECT_EQ(calls[0].call, (SystemCall{SYS_prctl, 57, 1}));
   EXPECT_TRUE(calls[0].may_fail) << "it takes CAP_SYS_RESOURCE";
+}
+
+TEST(CensusOfFacts, SetsBoundsOfUse) {
+  ThreadState wanted, now;
+  wanted.least_use = 100;
+  wanted.most_use = 700;
+  EXPECT_TRUE(has_other_use(wanted, now));
+  now = wanted;
+  EXPECT_FALSE(has_other_use(wanted, now));
+  EXPECT_FALSE(has_other_use({}, now)) << "the kernel of the capture had no bounds";
+  const auto attributes = with_use({.policy = 3, .flags = 1, .nice = 5}, 100, 700);
+  EXPECT_EQ(attributes.bytes, sizeof attributes);
+  EXPECT_EQ(attributes.flags, 1U | 0x78U) << "all else as it is";
+  EXPECT_EQ(attributes.policy, 3U);
+  EXPECT_EQ(attributes.least_use, 100U);
+  EXPECT_EQ(attributes.most_use, 700U);
 }
 
 TEST(CensusOfFacts, RefusesKeysOfMemory) {

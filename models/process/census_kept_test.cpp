@@ -8,6 +8,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/rseq.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -102,6 +103,21 @@ TEST(Census, KeepsWhoMayReadTheTimeStampCounter) {
         int access = 0;
         return ::prctl(PR_GET_TSC, &access) == 0 && access == PR_TSC_SIGSEGV;
       });
+}
+
+TEST(Census, KeepsRestartableSequences) {
+  is_the_same_brought_back(
+      [](Seen& seen, const std::string& over) {
+        seen.works = __rseq_size != 0 ? 1 : -1;
+        wait_until_over(over);
+        auto* const area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
+        constexpr unsigned kSignature = 0x53053053;
+        constexpr int kTakesBack = 1;  // RSEQ_FLAG_UNREGISTER, which only what is registered can be
+        for (const unsigned bytes : {__rseq_size, 32U})
+          if (::syscall(SYS_rseq, area, bytes, kTakesBack, kSignature) == 0) return 7;
+        return 1;
+      },
+      "rseq");
 }
 
 TEST(Census, KeepsSealsOfMemory) {

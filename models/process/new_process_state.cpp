@@ -72,9 +72,8 @@ base::Status NewProcess::set_state(const ThreadImage& thread) {
   if (wanted.io_priority != now.io_priority &&
       ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, who, wanted.io_priority) != 0)
     notes_.push_back(not_done("the I/O priority" + of_thread, errno));
-  const bool other_use = wanted.least_use != now.least_use || wanted.most_use != now.most_use;
-  if (const int error = wanted.most_use != 0 && other_use ? set_use(who, wanted.least_use, wanted.most_use) : 0;
-      error != 0)
+  const int error = has_other_use(wanted, now) ? set_use(who, wanted.least_use, wanted.most_use) : 0;
+  if (error != 0)
     notes_.push_back(not_done("how much of a processor (uclamp)" + of_thread, error));
   return {};
 }

@@ -55,7 +55,7 @@ class Reading {
     PERDURE_CHECK(read_policies(scratch));
     PERDURE_CHECK(read_layout(scratch));
     PERDURE_CHECK(read_signals(scratch));
-    PERDURE_CHECK(read_clocks(scratch));
+    PERDURE_CHECK(read_what_is_due(scratch));
     PERDURE_CHECK(read_switches(scratch));
     PERDURE_CHECK(read_states());
     PERDURE_CHECK(read_limits());
@@ -78,6 +78,8 @@ class Reading {
   base::Status read_policies(Scratch& scratch);
   base::Status read_layout(Scratch& scratch);
   base::Status read_signals(Scratch& scratch);
+  base::Status read_pending();
+  base::Status read_what_is_due(Scratch& scratch);
   base::Status read_clocks(Scratch& scratch);
   base::Status read_switches(Scratch& scratch);
   base::Status read_states();
@@ -283,8 +285,36 @@ base::Status Reading::read_signals(Scratch& scratch) {
     action.signal = signal;
     PERDURE_TRY(action.action, scratch.value<decltype(action.action)>());
   }
-  PERDURE_TRY(image_.pending_signals, read_shared_signals(thread_));
   return {};
+}
+
+base::Status Reading::read_pending() {
+  PERDURE_TRY(image_.pending_signals, read_shared_signals(thread_));
+  for (ThreadImage& thread : image_.threads) {
+    PERDURE_TRY(thread.pending_signals, read_own_signals(thread.number));
+  }
+  return {};
+}
+
+// Timers go on while it stands still. One that expires in between would be seen as none whose signal is not there, or as
+// one that is still to come and whose signal is: they are read once more then.
+base::Status Reading::read_what_is_due(Scratch& scratch) {
+  const auto pending = [this] {
+    std::vector<std::vector<std::byte>> all = image_.pending_signals;
+    for (const ThreadImage& thread : image_.threads)
+      all.insert(all.end(), thread.pending_signals.begin(), thread.pending_signals.end());
+    return all;
+  };
+  PERDURE_CHECK(read_pending());
+  constexpr int kMostTries = 1000;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const auto before = pending();
+    image_.timers.clear();
+    PERDURE_CHECK(read_clocks(scratch));
+    PERDURE_CHECK(read_pending());
+    if (pending() == before) return {};
+  }
+  return base::fail(PERDURE_BUSY, object(), "signals come to it without end", "try again", true);
 }
 
 base::Status Reading::read_clocks(Scratch& scratch) {

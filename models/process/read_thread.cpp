@@ -116,6 +116,8 @@ base::Result<std::vector<std::vector<std::byte>>> read_shared_signals(pid_t thre
   return read_signals(thread, PTRACE_PEEKSIGINFO_SHARED);
 }
 
+base::Result<std::vector<std::vector<std::byte>>> read_own_signals(pid_t thread) { return read_signals(thread, 0); }
+
 base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::vector<MemoryMap>& maps) {
   ThreadImage image;
   image.number = thread;
@@ -128,7 +130,6 @@ base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::v
   image.registers.assign(bytes.begin(), bytes.end());
   PERDURE_TRY(image.extended_registers, tracee.extended_registers(thread));
   PERDURE_TRY(image.blocked_signals, tracee.blocked_signals(thread));
-  PERDURE_TRY(image.pending_signals, read_signals(thread, 0));
   PERDURE_CHECK(read_rseq(image));
   PERDURE_CHECK(read_scheduling(image));
   void* robust = nullptr;

@@ -18,6 +18,8 @@ struct SchedulingAttributes {
 
 /// Zeros where the kernel does not tell.
 SchedulingAttributes scheduling_of(pid_t thread);
+/// These bounds are to be set, and nothing else. Pure.
+SchedulingAttributes with_use(SchedulingAttributes attributes, std::uint32_t least, std::uint32_t most);
 /// These bounds, and all else as it is: 0, or an error number.
 int set_use(pid_t thread, std::uint32_t least, std::uint32_t most);
 

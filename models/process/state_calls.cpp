@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::uint64_t kSetWriteExecute = 65, kSetFlusher = 57, kSetMemoryMerge = 67;
 constexpr std::uint64_t kAskForRegisters = 0x1023;  // ARCH_REQ_XCOMP_PERM
-constexpr std::uint64_t kSeal = 462;                // mseal
 constexpr std::uint32_t kKeepsCapabilities = 1 << 4, kOwnChoice = 1;
 
 SystemCall switch_to(std::uint64_t what, std::uint64_t first, std::uint64_t second = 0) {
@@ -51,6 +50,10 @@ std::vector<StateCall> calls_for(const ThreadState& wanted, const ThreadState& n
   return calls;
 }
 
+bool has_other_use(const ThreadState& wanted, const ThreadState& now) {
+  return wanted.most_use != 0 && (wanted.least_use != now.least_use || wanted.most_use != now.most_use);
+}
+
 std::vector<StateCall> calls_for(const ProcessState& wanted, const ProcessState& now) {
   std::vector<StateCall> calls;
   for (std::uint32_t one = 1; one <= kMembarriers; one <<= 1)
@@ -72,7 +75,7 @@ std::vector<StateCall> last_calls_for(const ProcessImage& image, const ProcessSt
   if ((image.state.huge_pages & kButAdvised) != 0)
     calls.push_back({switch_to(PR_SET_THP_DISABLE, 1, kButAdvised), "choose huge pages where it advised them", true});
   for (const MapImage& map : image.maps)
-    if (map.has("sl")) calls.push_back({{kSeal, map.begin, map.bytes(), 0}, "seal memory (mseal)"});
+    if (map.has("sl")) calls.push_back({{kSealCall, map.begin, map.bytes(), 0}, "seal memory (mseal)"});
   if (image.state.write_execute != now.write_execute)
     calls.push_back({switch_to(kSetWriteExecute, image.state.write_execute), "refuse memory that is written and "
                                                                             "executed (PR_SET_MDWE)"});

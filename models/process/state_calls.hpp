@@ -9,6 +9,8 @@
 
 namespace perdure::process {
 
+inline constexpr std::uint64_t kSealCall = 462;  ///< mseal: address, bytes
+
 struct StateCall {
   SystemCall call{};
   std::string what;       ///< for people: "set the securebits"
@@ -18,6 +20,8 @@ struct StateCall {
 
 /// What differs between what is `wanted` and what it has `now`. In this order.
 std::vector<StateCall> calls_for(const ThreadState& wanted, const ThreadState& now);
+/// Bounds of use are to be set, which others do for it (scheduling.hpp).
+bool has_other_use(const ThreadState& wanted, const ThreadState& now);
 /// The same, while it has one thread.
 std::vector<StateCall> calls_for(const ProcessState& wanted, const ProcessState& now);
 /// Behind all that is done to its memory.

@@ -79,6 +79,7 @@ inline process::ThreadImage sample_thread(std::int32_t number) {
   thread.alternate_stack = {0x20000, 0, 0x1000};
   thread.cpus = {0, 3};
   thread.memory_nodes = {0};
+  thread.state = {0x10, 1, 0x4006, 100, 1024, {3, 0, 9}, false, 2};
   return thread;
 }
 
@@ -125,6 +126,7 @@ inline process::ProcessImage sample_image() {
   image.posix_timers = {{1, CLOCK_MONOTONIC, SIGEV_SIGNAL, SIGALRM, 9, 0, {0, 1000, 1, 0}}};
   image.open_files = sample_open_files();
   image.threads = {sample_thread(50), sample_thread(53)};
+  image.state = {process::kMembarrierPrivate, 1, 0x602e7, 1, true, -7, 0x33};
   return image;
 }
 
