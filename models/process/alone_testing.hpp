@@ -97,7 +97,8 @@ inline void goes_on_elsewhere(Alone& child, const std::string& over) {
 }
 
 /// The same program once more, when it was captured, killed and brought back.
-inline void is_the_same_brought_back(const std::function<int(Seen&, const std::string& over)>& work, const char* where) {
+inline void is_the_same_brought_back(const std::function<int(Seen&, const std::string& over)>& work,
+                                     const char* where) {
   SCOPED_TRACE(where);
   test_support::TemporaryDirectory here;
   const std::string over = here / "over";

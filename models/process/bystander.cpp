@@ -37,7 +37,8 @@ bool become(uid_t user, gid_t group) {
 
 base::Result<Bystander> Bystander::start(uid_t user, gid_t group) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::fail(base::errno_error(errno, "pipe2", "a process to look at"));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return base::fail(base::errno_error(errno, "pipe2", "a process to look at"));
   const os::Fd told(ends[0]);
   os::Fd tells(ends[1]);
   const pid_t child = ::fork();

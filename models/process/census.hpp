@@ -16,8 +16,9 @@ struct StateKind {
   const char* name;
   const char* asked;  ///< how it is known that a process has it
   Fate fate;
-  const char* how;   ///< it is kept, or why not
-  const char* test;  ///< "Suite.Test" of the tests of this module; empty: it is lost, and nobody can see that it was there
+  const char* how;  ///< it is kept, or why not
+  const char*
+      test;  ///< "Suite.Test" of the tests of this module; empty: it is lost, and nobody can see that it was there
 };
 
 std::span<const StateKind> census();

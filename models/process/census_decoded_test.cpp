@@ -70,7 +70,8 @@ TEST(CensusOfFacts, AsksForTheTilesOfAmx) {
 #endif
 
 TEST(CensusOfFacts, SetsSpeculationOfWhichAThreadHasTheChoice) {
-  const std::string status = "Speculation_Store_Bypass:\tthread mitigated\nSpeculationIndirectBranch:\talways enabled\n";
+  const std::string status =
+      "Speculation_Store_Bypass:\tthread mitigated\nSpeculationIndirectBranch:\talways enabled\n";
   EXPECT_TRUE(chooses_speculation(status, 0));
   EXPECT_FALSE(chooses_speculation(status, 1));
   EXPECT_FALSE(chooses_speculation("Speculation_Store_Bypass:\tvulnerable\n", 0));
@@ -126,7 +127,7 @@ TEST(CensusOfFacts, RefusesKeysOfMemory) {
   const auto without = read_protection_keys(kernel({with(3, -ENOMEM)}));
   ASSERT_TRUE(without);
   EXPECT_EQ(*without, 0U) << "a processor without keys has not even the first";
-  UnkeptState state;
+  LostState state;
   EXPECT_THAT(obstacles_of_state(state), IsEmpty());
   state.protection_keys = *two;
   const auto found = obstacles_of_state(state);

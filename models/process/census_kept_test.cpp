@@ -1,4 +1,5 @@
-// State that the kernel keeps for a process is made in a child, which is captured, killed and brought back, and compares.
+// State that the kernel keeps for a process is made in a child, which is captured, killed and brought back, and
+// compares.
 #include <gmock/gmock.h>
 #include <linux/ioprio.h>
 #include <linux/membarrier.h>
@@ -127,7 +128,8 @@ TEST(Census, KeepsSealsOfMemory) {
   comes_back(
       "mseal",
       [] {
-        memory = static_cast<char*>(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        memory =
+            static_cast<char*>(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         std::memset(memory, 42, kBytes);
         return ::mprotect(memory, kPageBytes, PROT_READ) == 0 && ::syscall(kSeal, memory, kBytes, 0) == 0;
       },
@@ -181,7 +183,8 @@ TEST(Census, KeepsThatThereAreNoHugePages) {
 
 TEST(Census, KeepsThatPagesAreMerged) {
   constexpr int kSet = 67, kGet = 68;  // PR_SET_MEMORY_MERGE
-  comes_back("PR_SET_MEMORY_MERGE", [] { return switched(kSet, 1); }, [] { return asked_for(kGet) == 1; });
+  comes_back(
+      "PR_SET_MEMORY_MERGE", [] { return switched(kSet, 1); }, [] { return asked_for(kGet) == 1; });
 }
 
 TEST(Census, KeepsPersonalityAndUmask) {

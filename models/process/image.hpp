@@ -228,8 +228,8 @@ struct ProcessImage {
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   Privileges privileges;
-  std::vector<PageRun> guards;           ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
-  Increment increment;                   ///< pages that others have, and how to tell what changed
+  std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
+  Increment increment;          ///< pages that others have, and how to tell what changed
   ProcessState state;
   std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
   std::uint64_t borrowed_bytes() const;  ///< of those that others have

@@ -73,8 +73,7 @@ base::Status NewProcess::set_state(const ThreadImage& thread) {
       ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, who, wanted.io_priority) != 0)
     notes_.push_back(not_done("the I/O priority" + of_thread, errno));
   const int error = has_other_use(wanted, now) ? set_use(who, wanted.least_use, wanted.most_use) : 0;
-  if (error != 0)
-    notes_.push_back(not_done("how much of a processor (uclamp)" + of_thread, error));
+  if (error != 0) notes_.push_back(not_done("how much of a processor (uclamp)" + of_thread, error));
   return {};
 }
 

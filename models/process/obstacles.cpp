@@ -119,7 +119,7 @@ std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::s
   return all;
 }
 
-std::vector<Obstacle> obstacles_of_state(const UnkeptState& state) {
+std::vector<Obstacle> obstacles_of_state(const LostState& state) {
   std::vector<Obstacle> all;
   if (state.protection_keys != 0)
     all.push_back({"it has keys that protect memory (pkey_alloc)", "the memory behind them would be open to all of it",

@@ -29,7 +29,7 @@ std::vector<Obstacle> obstacles_of_maps(const std::vector<MemoryMap>& maps, cons
 /// `inside`: other processes that are captured with it.
 std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::set<pid_t>& inside = {});
 /// What is seen only of one that stands still.
-std::vector<Obstacle> obstacles_of_state(const UnkeptState& state);
+std::vector<Obstacle> obstacles_of_state(const LostState& state);
 /// All of them, but for those of the state.
 std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<MemoryMap>& maps, const SeenFiles& files,
                                 const std::set<pid_t>& inside = {});

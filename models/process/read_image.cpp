@@ -296,25 +296,18 @@ base::Status Reading::read_pending() {
   return {};
 }
 
-// Timers go on while it stands still. One that expires in between would be seen as none whose signal is not there, or as
-// one that is still to come and whose signal is: they are read once more then.
 base::Status Reading::read_what_is_due(Scratch& scratch) {
-  const auto pending = [this] {
+  const auto pending = [this]() -> base::Result<std::vector<std::vector<std::byte>>> {
+    PERDURE_CHECK(read_pending());
     std::vector<std::vector<std::byte>> all = image_.pending_signals;
     for (const ThreadImage& thread : image_.threads)
       all.insert(all.end(), thread.pending_signals.begin(), thread.pending_signals.end());
     return all;
   };
-  PERDURE_CHECK(read_pending());
-  constexpr int kMostTries = 1000;
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    const auto before = pending();
+  return read_between_signals(pending, [&]() -> base::Status {
     image_.timers.clear();
-    PERDURE_CHECK(read_clocks(scratch));
-    PERDURE_CHECK(read_pending());
-    if (pending() == before) return {};
-  }
-  return base::fail(PERDURE_BUSY, object(), "signals come to it without end", "try again", true);
+    return read_clocks(scratch);
+  });
 }
 
 base::Status Reading::read_clocks(Scratch& scratch) {
@@ -355,8 +348,7 @@ base::Status Reading::read_switches(Scratch& scratch) {
 
 base::Status Reading::read_states() {
   PERDURE_TRY(const auto unkept, read_kernel_state(tracee_, maps_, image_));
-  if (!unkept.told)
-    notes_.emplace_back("whether Landlock confines it cannot be told: it would come back without");
+  if (!unkept.told) notes_.emplace_back("whether Landlock confines it cannot be told: it would come back without");
   return process::refused(tracee_.process(), obstacles_of_state(unkept));
 }
 

@@ -33,8 +33,8 @@ AskedThread asked_by(Scratch& scratch, pid_t process, pid_t thread) {
 
 }  // namespace
 
-base::Result<UnkeptState> read_kernel_state(Tracee& tracee, const std::vector<MemoryMap>& maps, ProcessImage& image) {
-  UnkeptState unkept;
+base::Result<LostState> read_kernel_state(Tracee& tracee, const std::vector<MemoryMap>& maps, ProcessImage& image) {
+  LostState unkept;
   std::optional<Bystander> bystander;
   if (may_be_confined()) {
     auto started = Bystander::start(image.user, image.group);

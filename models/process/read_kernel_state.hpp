@@ -10,6 +10,6 @@
 namespace perdure::process {
 
 /// The state of `image`, whose threads are there, and of each of them. What is kept nowhere is the answer.
-base::Result<UnkeptState> read_kernel_state(Tracee& tracee, const std::vector<MemoryMap>& maps, ProcessImage& image);
+base::Result<LostState> read_kernel_state(Tracee& tracee, const std::vector<MemoryMap>& maps, ProcessImage& image);
 
 }  // namespace perdure::process

@@ -86,8 +86,7 @@ base::Result<ThreadState> read_thread_state(const AskedThread& thread) {
   return state;
 }
 
-base::Result<std::uint32_t> read_membarriers(
-    const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask) {
+base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask) {
   constexpr std::uint64_t kListRegistrations = 1 << 9;
   PERDURE_TRY(const auto listed, ask({SYS_membarrier, kListRegistrations, 0, 0}));
   if (listed >= 0) return static_cast<std::uint32_t>(listed) & kMembarriers;
@@ -129,7 +128,8 @@ base::Result<ProcessState> read_process_state(const AskedThread& thread) {
 #endif
   const std::string directory = "/proc/" + std::to_string(thread.process);
   state.oom_score = std::atoi(proc_text(directory + "/oom_score_adj").c_str());
-  state.dumped = static_cast<std::uint32_t>(std::strtoul(proc_text(directory + "/coredump_filter").c_str(), nullptr, 16));
+  state.dumped =
+      static_cast<std::uint32_t>(std::strtoul(proc_text(directory + "/coredump_filter").c_str(), nullptr, 16));
   return state;
 }
 

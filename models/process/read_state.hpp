@@ -33,11 +33,10 @@ bool chose_memory_failures(std::uint64_t flags);
 /// Whether a thread may choose how it speculates: a value of /proc/PID/status, which else says what all have. Pure.
 bool chooses_speculation(std::string_view status, std::uint32_t kind);
 /// Registrations of membarrier. A kernel before 6.3 does not list them: then each is tried, which changes nothing.
-base::Result<std::uint32_t> read_membarriers(
-    const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask);
+base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask);
 
 /// What of it is kept nowhere, and stands in the way of a capture. It has to stand still to be asked.
-struct UnkeptState {
+struct LostState {
   std::uint32_t protection_keys = 0;  ///< bit n: key n is its own (pkey_alloc)
   std::vector<pid_t> confined;        ///< threads that may not see a process of their own user (Landlock)
   bool told = true;                   ///< false: whether threads are confined could not be told

@@ -118,6 +118,19 @@ base::Result<std::vector<std::vector<std::byte>>> read_shared_signals(pid_t thre
 
 base::Result<std::vector<std::vector<std::byte>>> read_own_signals(pid_t thread) { return read_signals(thread, 0); }
 
+base::Status read_between_signals(const std::function<base::Result<std::vector<std::vector<std::byte>>>()>& pending,
+                                  const std::function<base::Status()>& read) {
+  constexpr int kMostTries = 1000;
+  PERDURE_TRY(auto before, pending());
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    PERDURE_CHECK(read());
+    PERDURE_TRY(auto behind, pending());
+    if (before == behind) return {};
+    before = std::move(behind);
+  }
+  return base::fail(PERDURE_BUSY, "its pending signals", "they change without end", "try again", true);
+}
+
 base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::vector<MemoryMap>& maps) {
   ThreadImage image;
   image.number = thread;

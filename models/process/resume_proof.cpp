@@ -29,13 +29,13 @@ base::Status cannot_come_back(const ProcessImage& image, const std::string& why)
 }
 
 /// A child that stands still, and carries out calls.
-class Trial {
+class StandIn {
  public:
-  static base::Result<Trial> begin();
-  Trial(Trial&& other) noexcept
+  static base::Result<StandIn> begin();
+  StandIn(StandIn&& other) noexcept
       : child_(std::exchange(other.child_, 0)), registers_(other.registers_), instruction_(other.instruction_) {}
-  Trial& operator=(Trial&&) = delete;
-  ~Trial() {
+  StandIn& operator=(StandIn&&) = delete;
+  ~StandIn() {
     if (child_ <= 0) return;
     ::kill(child_, SIGKILL);
     reap(child_);
@@ -44,7 +44,7 @@ class Trial {
   base::Status take_registers(const ThreadImage& thread);
 
  private:
-  explicit Trial(pid_t child) : child_(child) {}
+  explicit StandIn(pid_t child) : child_(child) {}
   AskedThread asked() const;
   base::Status carry_out_calls(const std::vector<StateCall>& calls) const;
 
@@ -54,9 +54,9 @@ class Trial {
 };
 
 /// Where calls of the child may write, at the same address as here.
-std::uint64_t value_of_trial = 0;  // NOLINT: its address counts
+std::uint64_t value_of_stand_in = 0;  // NOLINT: its address counts
 
-base::Result<Trial> Trial::begin() {
+base::Result<StandIn> StandIn::begin() {
   let_children_be_traced();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -64,26 +64,26 @@ base::Result<Trial> Trial::begin() {
     for (;;) ::pause();
   }
   if (child < 0) return base::fail(base::errno_error(errno, "fork", "a child to try it"));
-  Trial trial(child);
+  StandIn stand_in(child);
   if (trace(PTRACE_SEIZE, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) < 0 ||
       trace(PTRACE_INTERRUPT, child, 0, 0) < 0 || !wait_for_stop(child))
     return base::fail(trace_failed(child, "a child to try it cannot be traced").error());
   PERDURE_CHECK(set_blocked_signals(child, ~std::uint64_t{0}));
-  PERDURE_TRY(trial.registers_, get_registers(child));
-  PERDURE_TRY(trial.instruction_, find_call_instruction_of(child));
-  return trial;
+  PERDURE_TRY(stand_in.registers_, get_registers(child));
+  PERDURE_TRY(stand_in.instruction_, find_call_instruction_of(child));
+  return stand_in;
 }
 
-AskedThread Trial::asked() const {
+AskedThread StandIn::asked() const {
   AskedThread one;
   one.process = one.thread = child_;
   one.ask = [this](const SystemCall& call) { return carry_out(child_, registers_, instruction_, call); };
-  one.address = reinterpret_cast<std::uint64_t>(&value_of_trial);
-  one.value = [this] { return read_value<std::uint64_t>(child_, reinterpret_cast<std::uint64_t>(&value_of_trial)); };
+  one.address = reinterpret_cast<std::uint64_t>(&value_of_stand_in);
+  one.value = [this] { return read_value<std::uint64_t>(child_, reinterpret_cast<std::uint64_t>(&value_of_stand_in)); };
   return one;
 }
 
-base::Status Trial::carry_out_calls(const std::vector<StateCall>& calls) const {
+base::Status StandIn::carry_out_calls(const std::vector<StateCall>& calls) const {
   for (const StateCall& one : calls) {
     if (one.may_fail) continue;
     PERDURE_TRY(const auto answer, asked().ask(one.call));
@@ -93,7 +93,7 @@ base::Status Trial::carry_out_calls(const std::vector<StateCall>& calls) const {
 }
 
 // Seals are of addresses that the child has not: of nothing they change nothing.
-base::Status Trial::take_state(const ProcessImage& image) {
+base::Status StandIn::take_state(const ProcessImage& image) {
   PERDURE_TRY(const ProcessState now, read_process_state(asked()));
   PERDURE_CHECK(carry_out_calls(calls_for(image.state, now)));
   for (const ThreadImage& thread : image.threads) {
@@ -106,7 +106,7 @@ base::Status Trial::take_state(const ProcessImage& image) {
   return carry_out_calls(last);
 }
 
-base::Status Trial::take_registers(const ThreadImage& thread) {
+base::Status StandIn::take_registers(const ThreadImage& thread) {
   PERDURE_CHECK(set_extended_registers(child_, thread.extended_registers));
   return set_registers(child_, registers_of(thread));
 }
@@ -144,10 +144,10 @@ base::Status prove_resumable(const ProcessImage& image) {
     return cannot_come_back(image, one.what + " (" + one.why + ")");
   if (!facts.missing_files.empty())
     return cannot_come_back(image, "'" + facts.missing_files.front() + "' is not here any more");
-  PERDURE_TRY(Trial trial, Trial::begin());
-  if (auto taken = trial.take_state(image); !taken) return cannot_come_back(image, taken.error().cause);
+  PERDURE_TRY(StandIn stand_in, StandIn::begin());
+  if (auto taken = stand_in.take_state(image); !taken) return cannot_come_back(image, taken.error().cause);
   for (const ThreadImage& thread : image.threads)
-    if (auto taken = trial.take_registers(thread); !taken)
+    if (auto taken = stand_in.take_registers(thread); !taken)
       return cannot_come_back(image, "thread " + std::to_string(thread.number) + ": " + taken.error().cause);
   return {};
 }

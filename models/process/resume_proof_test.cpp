@@ -39,7 +39,7 @@ TEST(ResumeProof, IsThereForAProgramAsItIs) {
 #if defined(__x86_64__)
 TEST(ResumeProof, RefusesRegistersThatANewProcessCannotHave) {
   auto image = plain_image().image;
-  constexpr std::size_t kPartsInUse = 512 + 2;  // of the header behind the legacy part
+  constexpr std::size_t kPartsInUse = 512 + 2;                            // of the header behind the legacy part
   image.threads.front().extended_registers[kPartsInUse] |= std::byte{4};  // tiles of AMX
   const auto refused = prove_resumable(image);
   ASSERT_FALSE(refused);
@@ -122,6 +122,7 @@ TEST(ResumeProof, RefusesACaptureByNameAndTheProgramGoesOn) {
   Guard::Wanted wanted;
   wanted.process = child.process();
   const auto refused = guard->hold(wanted);
+  if (refused) (void)guard->release();
   EXPECT_EQ(child.tell_end(), 7) << "it goes on";
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_UNSUPPORTED);

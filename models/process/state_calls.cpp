@@ -19,8 +19,9 @@ SystemCall switch_to(std::uint64_t what, std::uint64_t first, std::uint64_t seco
 void add_secure_bits(std::uint32_t wanted, std::uint32_t now, std::vector<StateCall>& calls) {
   if (wanted == now) return;
   if ((wanted ^ now) == kKeepsCapabilities)
-    calls.push_back({switch_to(PR_SET_KEEPCAPS, (wanted & kKeepsCapabilities) != 0 ? 1 : 0), "set whether it keeps "
-                                                                                            "capabilities"});
+    calls.push_back({switch_to(PR_SET_KEEPCAPS, (wanted & kKeepsCapabilities) != 0 ? 1 : 0),
+                     "set whether it keeps "
+                     "capabilities"});
   else
     calls.push_back({switch_to(PR_SET_SECUREBITS, wanted), "set the securebits"});
 }
@@ -65,7 +66,8 @@ std::vector<StateCall> calls_for(const ProcessState& wanted, const ProcessState&
     calls.push_back({{SYS_arch_prctl, kAskForRegisters, kTiles}, "ask for the tiles of AMX"});
 #endif
   if (wanted.merges_memory != now.merges_memory)
-    calls.push_back({switch_to(kSetMemoryMerge, wanted.merges_memory ? 1 : 0), "say whether its pages are merged", true});
+    calls.push_back(
+        {switch_to(kSetMemoryMerge, wanted.merges_memory ? 1 : 0), "say whether its pages are merged", true});
   return calls;
 }
 
@@ -77,8 +79,9 @@ std::vector<StateCall> last_calls_for(const ProcessImage& image, const ProcessSt
   for (const MapImage& map : image.maps)
     if (map.has("sl")) calls.push_back({{kSealCall, map.begin, map.bytes(), 0}, "seal memory (mseal)"});
   if (image.state.write_execute != now.write_execute)
-    calls.push_back({switch_to(kSetWriteExecute, image.state.write_execute), "refuse memory that is written and "
-                                                                            "executed (PR_SET_MDWE)"});
+    calls.push_back({switch_to(kSetWriteExecute, image.state.write_execute),
+                     "refuse memory that is written and "
+                     "executed (PR_SET_MDWE)"});
   return calls;
 }
 

@@ -10,6 +10,7 @@
 
 #include "os/system.hpp"
 #include "process/alone_testing.hpp"
+#include "process/read_thread.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
 
@@ -133,6 +134,22 @@ int file_of_timer(const Timing& timing, std::int64_t period_ns) {
   return ::read(file, &more, sizeof more) == sizeof more ? kToldTwice : kToldOnce;
 }
 
+TEST(TimersOfOneThatStandsStill, AreReadAgainWhereASignalCameMeanwhile) {
+  using Signals = std::vector<std::vector<std::byte>>;
+  const Signals none, one = {{std::byte{14}}};
+  std::vector<Signals> told = {none, one, one};
+  int asked = 0, reads = 0;
+  const auto pending = [&]() -> base::Result<Signals> { return told[static_cast<std::size_t>(std::min(asked++, 2))]; };
+  const auto read = [&] { return ++reads, base::Status(); };
+  EXPECT_TRUE(read_between_signals(pending, read));
+  EXPECT_EQ(reads, 2) << "it expired at the first time";
+  EXPECT_TRUE(read_between_signals(pending, read));
+  EXPECT_EQ(reads, 3);
+  asked = 0;
+  const auto without_end = [&]() -> base::Result<Signals> { return ++asked % 2 == 0 ? none : one; };
+  EXPECT_EQ(read_between_signals(without_end, read).error().code, PERDURE_BUSY);
+}
+
 struct TimerCase {
   const char* name;
   Waits waits;
@@ -175,12 +192,13 @@ TEST_P(TimersThatAreDue, TellOnceAndGoOn) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, TimersThatAreDue,
-    testing::Values(TimerCase{"Itimer", alarm_once},
-                    TimerCase{"TimerOfAProcess", [](const Timing& timing) { return timer_once(timing, SIGEV_SIGNAL); }},
-                    TimerCase{"TimerOfAThread", [](const Timing& timing) { return timer_once(timing, SIGEV_THREAD_ID); }},
-                    TimerCase{"TimerThatGoesOn", timer_again},
-                    TimerCase{"FileOfATimer", [](const Timing& timing) { return file_of_timer(timing, 0); }},
-                    TimerCase{"FileOfATimerThatGoesOn", [](const Timing& timing) { return file_of_timer(timing, 10'000'000); }}),
+    testing::Values(
+        TimerCase{"Itimer", alarm_once},
+        TimerCase{"TimerOfAProcess", [](const Timing& timing) { return timer_once(timing, SIGEV_SIGNAL); }},
+        TimerCase{"TimerOfAThread", [](const Timing& timing) { return timer_once(timing, SIGEV_THREAD_ID); }},
+        TimerCase{"TimerThatGoesOn", timer_again},
+        TimerCase{"FileOfATimer", [](const Timing& timing) { return file_of_timer(timing, 0); }},
+        TimerCase{"FileOfATimerThatGoesOn", [](const Timing& timing) { return file_of_timer(timing, 10'000'000); }}),
     [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
