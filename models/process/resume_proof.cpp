@@ -139,7 +139,7 @@ bool leaves_room(const ProcessImage& image) {
 
 base::Status prove_resumable(const ProcessImage& image) {
   if (!leaves_room(image)) return cannot_come_back(image, "its addresses leave no gap of 64 KiB");
-  PERDURE_TRY(const MachineFacts facts, facts_for(image));
+  PERDURE_TRY(const MachineFacts facts, facts_where_captured(image));
   for (const Obstacle& one : obstacles_of_machine(image, facts))
     return cannot_come_back(image, one.what + " (" + one.why + ")");
   if (!facts.missing_files.empty())

@@ -58,8 +58,8 @@ TEST(ResumeProof, RefusesStateThatANewProcessCannotHave) {
 
 TEST(ResumeProof, RefusesAMachineThatIsAnotherAndFilesThatAreGone) {
   auto image = plain_image().image;
-  image.system.instructions.emplace_back("future");
-  EXPECT_THAT(prove_resumable(image).error().text(), HasSubstr("future"));
+  image.system.architecture = "of the future";
+  EXPECT_THAT(prove_resumable(image).error().text(), HasSubstr("of the future"));
   image = plain_image().image;
   image.files.push_back({"/nowhere/to/be/found", 1, 2, 3, 4});
   EXPECT_THAT(prove_resumable(image).error().text(), HasSubstr("'/nowhere/to/be/found' is not here"));
