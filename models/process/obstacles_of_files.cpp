@@ -30,6 +30,7 @@ constexpr std::array kRefused = {
     Refused{"anon_inode:[pidfd]", "a reference to a process (pidfd)", kAboutOthers},
     Refused{"pidfd:[", "a reference to a process (pidfd)", kAboutOthers},
     Refused{"anon_inode:", "of a kind that is not captured", kOfAKernel},
+    Refused{"/secretmem", "secret memory (memfd_secret)", "nobody but the program may read it"},
     Refused{"/dev/nvidia", "a GPU", kOfADevice},
     Refused{"/dev/dri/", "a GPU", kOfADevice},
     Refused{"/dev/kfd", "a GPU", kOfADevice},
@@ -52,6 +53,8 @@ std::string described(const SeenFile& seen, const std::string& what) {
 Obstacle of_unknown(const SeenFile& seen) {
   const auto found = std::find_if(kRefused.begin(), kRefused.end(),
                                   [&](const Refused& one) { return seen.link.starts_with(one.begin); });
+  if (seen.is_queue)
+    return {"a POSIX message queue ('" + seen.link + "')", "others may have it, and it stays when they end", "", ""};
   if (!seen.socket.empty()) return {seen.socket, "who is at its other end would not know of it", "", ""};
   if (found == kRefused.end()) return {"'" + seen.link + "'", kOfAKernel, "", ""};
   return {std::string(found->what) + " ('" + seen.link + "')", found->why, "", ""};

@@ -20,6 +20,7 @@
 #include "base/hash.hpp"
 #include "os/system.hpp"
 #include "process/fields_of_text.hpp"
+#include "process/map_holders.hpp"
 #include "process/pages.hpp"
 #include "process/placement.hpp"
 #include "process/proc_facts.hpp"
@@ -58,7 +59,7 @@ class Reading {
     PERDURE_CHECK(read_what_is_due(scratch));
     PERDURE_CHECK(read_switches(scratch));
     PERDURE_CHECK(read_states());
-    PERDURE_CHECK(read_limits());
+    PERDURE_CHECK(read_limits(scratch));
     return read_system();
   }
 
@@ -83,7 +84,7 @@ class Reading {
   base::Status read_clocks(Scratch& scratch);
   base::Status read_switches(Scratch& scratch);
   base::Status read_states();
-  base::Status read_limits();
+  base::Status read_limits(Scratch& scratch);
   base::Status read_system();
 
   Tracee& tracee_;
@@ -352,11 +353,15 @@ base::Status Reading::read_states() {
   return process::refused(tracee_.process(), obstacles_of_state(unkept));
 }
 
-base::Status Reading::read_limits() {
+// Those of another user only who has CAP_SYS_RESOURCE may ask for: then it asks itself.
+base::Status Reading::read_limits(Scratch& scratch) {
   for (std::uint32_t resource = 0; resource < RLIM_NLIMITS; ++resource) {
     rlimit limit{};
-    if (::prlimit(tracee_.process(), static_cast<__rlimit_resource>(resource), nullptr, &limit) != 0)
-      return refused("ask for its limits", -errno);
+    if (::prlimit(tracee_.process(), static_cast<__rlimit_resource>(resource), nullptr, &limit) != 0) {
+      PERDURE_TRY(const auto asked, scratch.ask({SYS_prlimit64, 0, resource, 0, scratch.address()}));
+      if (asked < 0) return refused("ask for its limits", asked);
+      PERDURE_TRY(limit, scratch.value<rlimit>());
+    }
     image_.limits.push_back({resource, limit.rlim_cur, limit.rlim_max});
   }
   return {};
@@ -366,6 +371,7 @@ base::Status Reading::read_system() {
   utsname system{};
   if (::uname(&system) != 0) return refused("ask for the system", -errno);
   image_.number = tracee_.process();
+  image_.stopped = tracee_.is_stopped();
   image_.system.architecture = system.machine;
   image_.system.release = system.release;
   image_.system.clocks = clocks_of(tracee_.process());
@@ -387,6 +393,7 @@ base::Result<SeenFiles> look_once(pid_t process, const std::set<int>& left_out, 
   PERDURE_TRY(const auto facts, read_facts(process));
   PERDURE_TRY(const auto maps, read_maps(process));
   PERDURE_TRY(auto files, look_at_files(process));
+  files.nameless = nameless_files_of(files, maps, inside);
   SeenFiles seen = files;
   settle(files, left_out);
   PERDURE_CHECK(refused(process, obstacles(facts, maps, files, inside)));

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "process/descriptors.hpp"
+#include "process/memory_maps.hpp"
 
 namespace perdure::process {
 
@@ -26,6 +27,7 @@ struct SeenFile {
   bool name_lost = false;  ///< its path leads elsewhere, or nowhere, by now
   bool on_huge_pages = false;
   bool lease = false;
+  bool is_queue = false;           ///< a POSIX message queue
   bool error_waits = false;        ///< in a socket
   bool carries_files = false;      ///< in a socket, for others
   bool watches_unseen = false;     ///< an epoll: a file that no descriptor means
@@ -38,6 +40,8 @@ struct SeenFiles {
   pid_t process = 0;
   std::vector<Descriptor> descriptors;  ///< ascending; `file`: index of `files`
   std::vector<SeenFile> files;
+  /// Files without a name that it has mapped, and no other process has them (map_holders.hpp).
+  std::set<MappedFile> nameless;
   std::vector<std::string> asked_for;  ///< links by which other processes were looked through; ascending
 };
 
