@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "process/descriptors_testing.hpp"
 #include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
+#include "process/shared_contents.hpp"
 #include "process/stops.hpp"
 #include "process/tree_testing.hpp"
 #include "support/temporary_directory.hpp"
@@ -183,6 +185,7 @@ TEST(FilesWithoutAName, ThatAnotherProcessHasAreInTheWay) {
 void talk(char* mapped, const std::string& over) {
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     wait_until_over(over);
     mapped[0] = 5;
     ::_exit(mapped[1] == 3 ? 4 : 1);
@@ -217,6 +220,86 @@ TEST(FilesWithoutAName, ThatATreeSharesAreSharedAgain) {
   child.lives_again(number);
   std::ofstream(over) << "now";
   EXPECT_EQ(child.end(), 7);
+}
+
+/// Counts in its own memory and in a file's.
+int counts_in_a_file(Seen& seen, const std::string& path, const std::string& over, bool goes_on) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ::ftruncate(file, kMapped) != 0) return 1;
+  auto* const count = static_cast<volatile int*>(::mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  ::close(file);
+  *count = 1;
+  while (::access(over.c_str(), F_OK) != 0) {
+    if (goes_on) ++*count;
+    seen.count = *count;
+    seen.works = 1;
+    ::usleep(200);  // wait: it is captured meanwhile
+  }
+  return 7;
+}
+
+/// What a resume says of a program whose file went on, or did not.
+std::vector<std::string> notes_of_a_file(bool goes_on) {
+  test_support::TemporaryDirectory here;
+  const std::string over = here / "over";
+  Alone child([&](Seen& seen) { return counts_in_a_file(seen, here / "file", over, goes_on); });
+  child.wait();
+  const pid_t number = child.process();
+  const auto captured = capture_to_memory(number);
+  EXPECT_TRUE(captured) << captured.error().text();
+  if (!captured) return {};
+  const int count = child.seen().count;
+  if (goes_on) {
+    EXPECT_TRUE(test_support::eventually("it goes on", [&] { return child.seen().count > count + 3; }));
+  }
+  ::kill(number, SIGKILL);
+  EXPECT_EQ(child.end(), -SIGKILL);
+  ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+  EXPECT_TRUE(write_to(target, *captured, 1 << 20));
+  EXPECT_TRUE(target.finish());
+  EXPECT_TRUE(target.release());
+  child.lives_again(number);
+  std::ofstream(over) << "now";
+  EXPECT_EQ(child.end(), 7);
+  return target.notes();
+}
+
+TEST(FilesThatAreWrittenByMemory, AreComparedWhenTheProgramIsBroughtBack) {
+  EXPECT_THAT(notes_of_a_file(true), testing::Contains(HasSubstr("has other content than when it was captured")));
+  EXPECT_THAT(notes_of_a_file(false), testing::Not(testing::Contains(HasSubstr("other content"))));
+}
+
+TEST(FilesThatAreWrittenByMemory, AreTheSameWithHolesOrZerosAndMayBeTooLong) {
+  test_support::TemporaryDirectory here;
+  const std::string path = here / "file";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  constexpr std::uint64_t kLong = 4 * base::MiB;
+  ASSERT_EQ(::ftruncate(file, kLong), 0);
+  ASSERT_EQ(::pwrite(file, "x", 1, kLong / 2), 1);
+  ProcessImage image;
+  struct stat status {};
+  ASSERT_EQ(::fstat(file, &status), 0);
+  image.files = {{path, status.st_dev, status.st_ino, kLong, 0}};
+  MapImage map;
+  map.end = kLong;
+  map.protection = PROT_READ | PROT_WRITE;
+  map.shared = true;
+  map.file = 1;
+  image.maps = {map};
+  EXPECT_THAT(add_shared_contents(image, kLong), testing::IsEmpty());
+  ASSERT_TRUE(image.maps[0].content);
+  const std::vector<char> zeros(1 << 20);
+  ASSERT_EQ(::pwrite(file, zeros.data(), zeros.size(), 0), 1 << 20);
+  EXPECT_THAT(changed_contents(image), testing::IsEmpty()) << "zeros are as a hole";
+  ASSERT_EQ(::pwrite(file, "y", 1, kLong - 1), 1);
+  EXPECT_THAT(changed_contents(image), SizeIs(1));
+  image.maps[0].content.reset();
+  EXPECT_THAT(add_shared_contents(image, 1 << 16), testing::ElementsAre(HasSubstr("is not compared")));
+  EXPECT_FALSE(image.maps[0].content);
+  image.maps[0].shared = false;
+  EXPECT_THAT(add_shared_contents(image, kLong), testing::IsEmpty());
+  EXPECT_FALSE(image.maps[0].content) << "what it writes there is its own";
+  ::close(file);
 }
 
 TEST(TreesThatComeAndGo, AreLookedAtWhenTheyStandStill) {

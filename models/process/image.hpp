@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/fields.hpp"
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "process/architecture.hpp"
 #include "process/clocks.hpp"
@@ -76,9 +78,10 @@ struct MapImage {
   std::string name;                ///< that the process gave it (prctl, PR_SET_VMA), and the kernel's: [heap], [stack]
   std::vector<std::string> flags;  ///< the kernel's two letters each, as in smaps
   std::string policy;              ///< of memory, as in numa_maps: "default", "bind:0", "interleave:0-1"
+  std::optional<base::Hash128> content;  ///< of the file there, which it shares and may write (shared_contents.hpp)
   std::uint64_t bytes() const { return end - begin; }
   bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
-  PERDURE_FIELDS(begin, end, protection, shared, offset, file, object, name, flags, policy)
+  PERDURE_FIELDS(begin, end, protection, shared, offset, file, object, name, flags, policy, content)
   std::string wrong() const;
 };
 

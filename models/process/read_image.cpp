@@ -27,6 +27,7 @@
 #include "process/proc_text.hpp"
 #include "process/read_kernel_state.hpp"
 #include "process/read_thread.hpp"
+#include "process/shared_contents.hpp"
 #include "process/stops.hpp"
 
 namespace perdure::process {
@@ -47,6 +48,8 @@ class Reading {
     PERDURE_CHECK(read_maps(known.flags));
     PERDURE_CHECK(read_files(choices));
     PERDURE_CHECK(read_pages(known));
+    for (auto& note : add_shared_contents(image_, choices.hash_files ? ~std::uint64_t{0} : kMostSharedBytes))
+      notes_.push_back(std::move(note));
     for (const pid_t thread : tracee_.threads()) {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));

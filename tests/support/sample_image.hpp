@@ -112,6 +112,7 @@ inline process::ProcessImage sample_image() {
   of_file.protection = 5;
   of_file.offset = 4096;
   of_file.file = 1;
+  of_file.content = base::Hash128{7, 8};
   shared.begin = 0x30000;
   shared.end = 0x34000;
   shared.protection = 1;
