@@ -4,6 +4,7 @@
 #include "cli/inspected.hpp"
 #include "cli/open_content.hpp"
 #include "process/image_source.hpp"
+#include "process/listening_socket.hpp"
 #include "process/machine_facts.hpp"
 #include "process/registers.hpp"
 #include "process/tree_image.hpp"
@@ -31,6 +32,9 @@ struct NameOfFile {
   std::string operator()(const process::SignalFile&) const { return "signalfd"; }
   std::string operator()(const process::PollSet& set) const { return "epoll of " + std::to_string(set.items.size()); }
   std::string operator()(const process::PairSocket&) const { return "socket of a pair"; }
+  std::string operator()(const process::ListeningSocket& socket) const {
+    return "socket that listens at " + process::address_text(socket);
+  }
 };
 
 std::string kind_of_map(const process::MapImage& map) {

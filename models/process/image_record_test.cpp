@@ -148,6 +148,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "do not ascend"},
         Hostile{"ContentBehindItsEnd", [](auto& image) { image.open_files.contents[0].size = 11; },
                 "has more than its size"},
+        Hostile{"AListenerOfWhatIsNone",
+                [](auto& image) {
+                  for (auto& file : image.open_files.files)
+                    if (auto* socket = std::get_if<ListeningSocket>(&file.what)) socket->type = SOCK_DGRAM;
+                },
+                "listens to what is none"},
+        Hostile{"AListenerOfAnAddressOfAnotherKind",
+                [](auto& image) {
+                  for (auto& file : image.open_files.files)
+                    if (auto* socket = std::get_if<ListeningSocket>(&file.what)) socket->address[0] = std::byte{1};
+                },
+                "its address is of another kind"},
         Hostile{"SecurebitsThatAreNone", [](auto& image) { image.threads[1].state.secure_bits = 256; },
                 "'secure_bits' has bits"},
         Hostile{"AccessToACounterThatIsNone", [](auto& image) { image.threads[0].state.counter_access = 3; },

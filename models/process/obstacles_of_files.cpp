@@ -84,6 +84,8 @@ std::optional<Obstacle> of_known(const SeenFile& seen, pid_t process) {
   if (seen.on_huge_pages) return Obstacle{name, "it is in hugetlbfs, which is not captured", "", ""};
   if (seen.lease) return Obstacle{name, "it has a lease (F_SETLEASE), which is not captured", "", ""};
   if (seen.error_waits) return Obstacle{name, "an error waits in it, which nobody can look at", "try again", ""};
+  if (seen.connections_wait)
+    return Obstacle{name, "connections wait in it, which nobody has accepted yet", "try again", ""};
   if (seen.carries_files) return Obstacle{name, "descriptors are on their way through it", "try again", ""};
   if (seen.watches_unseen) return Obstacle{name, "it watches a file that no descriptor of the process means", "", ""};
   const auto* named = std::get_if<NamedFile>(&seen.file.what);

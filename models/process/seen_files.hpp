@@ -27,6 +27,7 @@ struct SeenFile {
   bool name_lost = false;  ///< its path leads elsewhere, or nowhere, by now
   bool on_huge_pages = false;
   bool lease = false;
+  bool connections_wait = false;   ///< in a socket that listens
   bool is_queue = false;           ///< a POSIX message queue
   bool error_waits = false;        ///< in a socket
   bool carries_files = false;      ///< in a socket, for others

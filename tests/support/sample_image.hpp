@@ -57,6 +57,10 @@ inline process::OpenFiles sample_open_files() {
   add(process::TimerFile{CLOCK_MONOTONIC, 0, 1'000'000, 0, 2}, O_RDWR);
   add(process::SignalFile{1ULL << (SIGUSR1 - 1)}, O_RDWR);
   add(process::PollSet{{{3, 3, 1, 99}}}, O_RDWR);
+  process::ListeningSocket listens{AF_INET, SOCK_STREAM, 6, sample_bytes(16), 5, 0, {{1, 2, 1}}};
+  listens.address[0] = std::byte{AF_INET};
+  listens.address[1] = std::byte{0};
+  add(listens, O_RDWR);
   const auto first = static_cast<std::uint32_t>(all.files.size());
   for (std::uint32_t other : {first + 1, first}) {
     process::PairSocket socket;
