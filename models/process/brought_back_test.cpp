@@ -45,7 +45,7 @@ TEST(StoppedPrograms, StayStoppedAndComeBackStopped) {
   ASSERT_TRUE(test_support::eventually("it is stopped", is_stopped));
   const auto captured = capture_to_memory(number);
   ASSERT_TRUE(captured) << captured.error().text();
-  EXPECT_TRUE(captured->image.stopped);
+  EXPECT_TRUE(captured->image.state.stopped);
   EXPECT_TRUE(test_support::eventually("it is stopped again", is_stopped));
   ::kill(number, SIGKILL);
   ASSERT_EQ(child.end(), -SIGKILL);
@@ -67,7 +67,7 @@ TEST(StoppedPrograms, AreNoneThatWait) {
   child.wait();
   const auto captured = capture_to_memory(child.process());
   ASSERT_TRUE(captured) << captured.error().text();
-  EXPECT_FALSE(captured->image.stopped);
+  EXPECT_FALSE(captured->image.state.stopped);
   EXPECT_EQ(child.tell_end(), 7);
 }
 

@@ -94,7 +94,7 @@ std::optional<SeenFile> classified(pid_t process, int number, const std::string&
   if (named && (system.f_type == kMessageQueue || system.f_type == kSecretMemory)) {
     seen.known = seen.name_lost = false;
     seen.file.what = LeftOut{link};
-    seen.is_queue = system.f_type == kMessageQueue;
+    if (system.f_type == kMessageQueue) seen.socket = "a POSIX message queue ('" + link + "')";
     return seen;
   }
   const bool carried =

@@ -62,7 +62,7 @@ std::string name_of(const SocketKind& kind) {
 
 void add_listener(SeenFile& seen, int fd) {
   SeenListener listener = look_at_listener(fd, seen.inode);
-  seen.connections_wait = listener.connections_wait;
+  if (listener.connections_wait) seen.passing = "connections wait in it, which nobody has accepted yet";
   seen.socket = listener.unkept;
   seen.known = listener.unkept.empty();
   if (seen.known)

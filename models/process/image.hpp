@@ -234,7 +234,6 @@ struct ProcessImage {
   std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
   Increment increment;          ///< pages that others have, and how to tell what changed
   ProcessState state;
-  bool stopped = false;                  ///< by a signal: it does not run before SIGCONT
   std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
   std::uint64_t borrowed_bytes() const;  ///< of those that others have
   /// Those that it has itself, and then those that others have.
@@ -246,7 +245,7 @@ struct ProcessImage {
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
                  objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,
-                 privileges, guards, increment, state, stopped)
+                 privileges, guards, increment, state)
   std::string wrong() const;
 };
 

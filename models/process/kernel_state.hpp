@@ -36,8 +36,9 @@ struct ProcessState {
   bool merges_memory = false;        ///< PR_SET_MEMORY_MERGE
   std::int32_t oom_score = 0;        ///< /proc/PID/oom_score_adj
   std::uint32_t dumped = 0;          ///< kinds of memory: /proc/PID/coredump_filter
+  bool stopped = false;              ///< by a signal: it does not run before SIGCONT
   friend bool operator==(const ProcessState&, const ProcessState&) = default;
-  PERDURE_FIELDS(membarriers, write_execute, register_parts, huge_pages, merges_memory, oom_score, dumped)
+  PERDURE_FIELDS(membarriers, write_execute, register_parts, huge_pages, merges_memory, oom_score, dumped, stopped)
   std::string wrong() const;
 };
 

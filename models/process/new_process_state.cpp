@@ -85,7 +85,7 @@ base::Status NewProcess::set_last_state() {
   PERDURE_TRY(const auto write_execute, one.ask({SYS_prctl, kGetWriteExecute, 0, 0, 0, 0}));
   now.write_execute = static_cast<std::uint32_t>(write_execute < 0 ? 0 : write_execute);
   PERDURE_CHECK(carry_out_calls(process_, last_calls_for(*image_, now)));
-  if (image_->stopped)
+  if (image_->state.stopped)
     notes_.push_back("it was stopped when it was captured, and is: kill -CONT " + std::to_string(process_));
   for (auto& note : notes_of_lost(*image_)) notes_.push_back(std::move(note));
   return {};

@@ -300,7 +300,7 @@ base::Status NewProcess::finish() {
 // program's own doing then, and of the others there is nothing left but what whoever traced them takes note of.
 base::Status NewProcess::release() {
   if (space_) PERDURE_CHECK(space_->release());
-  if (image_->stopped) ::kill(process_, SIGSTOP);  // before its first instruction
+  if (image_->state.stopped) ::kill(process_, SIGSTOP);  // before its first instruction
   for (const ThreadImage& thread : image_->threads) {
     const bool is_first = process_ != 0;
     if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0) {

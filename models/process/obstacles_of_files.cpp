@@ -53,8 +53,6 @@ std::string described(const SeenFile& seen, const std::string& what) {
 Obstacle of_unknown(const SeenFile& seen) {
   const auto found = std::find_if(kRefused.begin(), kRefused.end(),
                                   [&](const Refused& one) { return seen.link.starts_with(one.begin); });
-  if (seen.is_queue)
-    return {"a POSIX message queue ('" + seen.link + "')", "others may have it, and it stays when they end", "", ""};
   if (!seen.socket.empty()) return {seen.socket, "who is at its other end would not know of it", "", ""};
   if (found == kRefused.end()) return {"'" + seen.link + "'", kOfAKernel, "", ""};
   return {std::string(found->what) + " ('" + seen.link + "')", found->why, "", ""};
@@ -84,8 +82,7 @@ std::optional<Obstacle> of_known(const SeenFile& seen, pid_t process) {
   if (seen.on_huge_pages) return Obstacle{name, "it is in hugetlbfs, which is not captured", "", ""};
   if (seen.lease) return Obstacle{name, "it has a lease (F_SETLEASE), which is not captured", "", ""};
   if (seen.error_waits) return Obstacle{name, "an error waits in it, which nobody can look at", "try again", ""};
-  if (seen.connections_wait)
-    return Obstacle{name, "connections wait in it, which nobody has accepted yet", "try again", ""};
+  if (!seen.passing.empty()) return Obstacle{name, seen.passing, "try again", ""};
   if (seen.carries_files) return Obstacle{name, "descriptors are on their way through it", "try again", ""};
   if (seen.watches_unseen) return Obstacle{name, "it watches a file that no descriptor of the process means", "", ""};
   const auto* named = std::get_if<NamedFile>(&seen.file.what);

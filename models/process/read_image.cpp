@@ -374,7 +374,7 @@ base::Status Reading::read_system() {
   utsname system{};
   if (::uname(&system) != 0) return refused("ask for the system", -errno);
   image_.number = tracee_.process();
-  image_.stopped = tracee_.is_stopped();
+  image_.state.stopped = tracee_.is_stopped();
   image_.system.architecture = system.machine;
   image_.system.release = system.release;
   image_.system.clocks = clocks_of(tracee_.process());

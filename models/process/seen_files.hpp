@@ -27,12 +27,11 @@ struct SeenFile {
   bool name_lost = false;  ///< its path leads elsewhere, or nowhere, by now
   bool on_huge_pages = false;
   bool lease = false;
-  bool connections_wait = false;   ///< in a socket that listens
-  bool is_queue = false;           ///< a POSIX message queue
   bool error_waits = false;        ///< in a socket
   bool carries_files = false;      ///< in a socket, for others
   bool watches_unseen = false;     ///< an epoll: a file that no descriptor means
   bool semaphore_unknown = false;  ///< an eventfd: assumed to be none
+  std::string passing;             ///< what stands in the way for a moment only: "connections wait in it"
   std::string socket;              ///< what kind of socket it is, where it is none of a pair
   std::uint64_t peer = 0;          ///< inode
 };
