@@ -202,7 +202,9 @@ base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
     if (free) free = refused(root, look.find_obstacles(left_out));
     if (free) return seen;
     const bool may_pass = free.error().code == PERDURE_UNSUPPORTED || free.error().code == PERDURE_NOT_FOUND;
-    if (!may_pass || has_process_ended(root)) return base::fail(free.error());
+    if (!may_pass) return base::fail(free.error());
+    if (has_process_ended(root))
+      return base::fail(PERDURE_NOT_FOUND, process_text(root), "there is no such process, or it has ended");
     seen_in_the_way.insert(free.error().text());
     if (tries == kLooks)
       return seen_in_the_way.size() > 1 ? base::Result<SeenTree>(SeenTree()) : base::fail(free.error());
@@ -246,12 +248,28 @@ std::vector<pid_t> HeldTree::all() const {
   return processes;
 }
 
+namespace {
+
+// One that was about to end may have had its descriptors still, and they are gone a moment later.
+base::Result<TreeLook> look_when_all_stand_still(const std::vector<pid_t>& processes, const std::set<int>& left_out,
+                                                 const SeenTree& before) {
+  constexpr int kTries = 6;
+  for (int tries = 1;; ++tries) {
+    TreeLook look(processes);
+    base::Status free = look.look(&before);
+    if (free) free = refused(processes.front(), look.find_obstacles(left_out));
+    if (free) return look;
+    if (tries == kTries) return base::fail(free.error());
+    os::sleep_ns(static_cast<std::uint64_t>(tries) * 1'000'000);
+  }
+}
+
+}  // namespace
+
 base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const SeenTree& before, bool places) {
   auto processes = all();
   processes.insert(processes.end(), ended_.begin(), ended_.end());
-  TreeLook look(processes);
-  PERDURE_CHECK(look.look(&before));
-  PERDURE_CHECK(refused(processes.front(), look.find_obstacles(choices.left_out)));
+  PERDURE_TRY(const TreeLook look, look_when_all_stand_still(processes, choices.left_out, before));
   ReadTree read;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     DescriptorChoices its = choices;
