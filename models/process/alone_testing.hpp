@@ -9,6 +9,8 @@
 #include <functional>
 
 #include "process/captured_testing.hpp"
+#include "process/memory_maps.hpp"
+#include "process/proc_text.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::process {
@@ -80,6 +82,25 @@ inline void wait_until_over(const Seen& seen) {
 }
 inline void wait_until_over(const std::string& file) {
   while (::access(file.c_str(), F_OK) != 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
+}
+
+/// Of its addresses there is none left.
+inline int takes_all_addresses(Seen& seen) {
+  std::uint64_t at = 0x10000;
+  const auto maps = parse_maps(proc_text("/proc/self/maps"), "");
+  const auto take = [&](std::uint64_t end) {
+    if (at < end)
+      (void)::mmap(reinterpret_cast<void*>(at), end - at, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  };
+  for (const auto& map : *maps) {
+    take(std::min(map.begin, kAddressEnd));
+    at = std::max(at, map.end);
+  }
+  take(kAddressEnd);
+  seen.works = 1;
+  wait_until_over(seen);
+  return 7;
 }
 
 /// It is captured, killed and brought back, and ends as it would have.

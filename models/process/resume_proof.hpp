@@ -1,6 +1,11 @@
 #pragma once
 // A capture proves that it can be brought back before anybody is told that there is one. (docs/adr/0055)
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
 #include "process/image.hpp"
+#include "segment/manifest.hpp"
 
 namespace perdure::process {
 

@@ -6,8 +6,6 @@
 
 #include "process/alone_testing.hpp"
 #include "process/guard.hpp"
-#include "process/memory_maps.hpp"
-#include "process/proc_text.hpp"
 
 namespace perdure::process {
 namespace {
@@ -93,25 +91,6 @@ TEST(ResumeProof, WantsRoomBesideAllMemory) {
   EXPECT_FALSE(leaves_room(image)) << "for what makes it, and not for the kernel's pages beside it";
   image.maps.back().end -= 6 * kPageBytes;
   EXPECT_TRUE(leaves_room(image));
-}
-
-/// Of its addresses there is none left.
-int takes_all_addresses(Seen& seen) {
-  std::uint64_t at = 0x10000;
-  const auto maps = parse_maps(proc_text("/proc/self/maps"), "");
-  const auto take = [&](std::uint64_t end) {
-    if (at < end)
-      (void)::mmap(reinterpret_cast<void*>(at), end - at, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  };
-  for (const auto& map : *maps) {
-    take(std::min(map.begin, kAddressEnd));
-    at = std::max(at, map.end);
-  }
-  take(kAddressEnd);
-  seen.works = 1;
-  wait_until_over(seen);
-  return 7;
 }
 
 TEST(ResumeProof, RefusesACaptureByNameAndTheProgramGoesOn) {
