@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
+#include "process/alone_testing.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -42,6 +43,19 @@ TEST(Capture, ThatIsToStopItEndsItAndNothingOfItIsLost) {
   EXPECT_EQ(resumed(place, {"patient@1"}).status, Patient::kStatus);
   const std::string all = patient.beats();
   EXPECT_TRUE(all.starts_with(beats)) << "it stood still until it was ended";
+}
+
+TEST(Capture, ThatCouldNotBeBroughtBackIsNoneAndTheProgramGoesOn) {
+  ProcessPlace place;
+  process::Alone child(process::takes_all_addresses);
+  child.wait();
+  for (const char* how : {"--stop", "--leave-running", "--tree", "--pre-copy"}) {
+    const Ran refused = Perdure(place, {"capture", std::to_string(child.process()), "--name", "image", how}).wait();
+    EXPECT_EQ(refused.status, kCannot) << how;
+    EXPECT_THAT(refused.err, HasSubstr("it could not be brought back: its addresses leave no gap")) << how;
+  }
+  EXPECT_THAT(run_verb({"ls", place.store}).out, Not(HasSubstr("image")));
+  EXPECT_EQ(child.tell_end(), 7) << "it goes on";
 }
 
 TEST(Capture, WithoutPlacesIsSmallerAndComesBack) {

@@ -4,14 +4,13 @@
 #include "cli/inspected.hpp"
 #include "cli/open_content.hpp"
 #include "process/image_source.hpp"
+#include "process/listening_socket.hpp"
 #include "process/machine_facts.hpp"
 #include "process/registers.hpp"
 #include "process/tree_image.hpp"
 
 namespace perdure::cli {
 namespace {
-
-constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
 
 /// For people: what an open file is.
 struct NameOfFile {
@@ -33,6 +32,9 @@ struct NameOfFile {
   std::string operator()(const process::SignalFile&) const { return "signalfd"; }
   std::string operator()(const process::PollSet& set) const { return "epoll of " + std::to_string(set.items.size()); }
   std::string operator()(const process::PairSocket&) const { return "socket of a pair"; }
+  std::string operator()(const process::ListeningSocket& socket) const {
+    return "socket that listens at " + process::address_text(socket);
+  }
 };
 
 std::string kind_of_map(const process::MapImage& map) {
@@ -46,7 +48,7 @@ std::string kind_of_map(const process::MapImage& map) {
 base::Result<std::vector<process::ProcessImage>> read_record(reader::StoredContent& content) {
   const auto* record = content.local(0, process::kRecordEntry);
   if (content.ranks() != 1 || record == nullptr || record->kind != segment::EntryKind::opaque ||
-      record->bytes() > kMostRecordBytes)
+      record->bytes() > process::kMostRecordBytes)
     return base::fail(PERDURE_MISMATCH, content.id().name, "what is stored there is no process",
                       "it is a checkpoint of a program: perdure show " + content.id().name);
   std::vector<std::byte> bytes(record->bytes());

@@ -88,11 +88,19 @@ std::optional<SeenFile> classified(pid_t process, int number, const std::string&
   seen.carries_files = info.carried_files != 0;
   seen.semaphore_unknown = info.event && !info.semaphore_known;
   seen.name_lost = seen.known && link.starts_with('/') && facts.st_nlink != 0 && !leads_to(link, facts);
+  struct statfs system {};
+  const bool named = link.starts_with('/') && ::statfs(path.c_str(), &system) == 0;
+  constexpr auto kMessageQueue = 0x19800202, kSecretMemory = 0x5345434d;
+  if (named && (system.f_type == kMessageQueue || system.f_type == kSecretMemory)) {
+    seen.known = seen.name_lost = false;
+    seen.file.what = LeftOut{link};
+    if (system.f_type == kMessageQueue) seen.socket = "a POSIX message queue ('" + link + "')";
+    return seen;
+  }
   const bool carried =
       std::holds_alternative<UnlinkedFile>(seen.file.what) || std::holds_alternative<MemoryFile>(seen.file.what);
   if (carried) seen.content_bytes = static_cast<std::uint64_t>(facts.st_blocks) * 512;
-  struct statfs system {};
-  seen.on_huge_pages = carried && ::statfs(path.c_str(), &system) == 0 && system.f_type == HUGETLBFS_MAGIC;
+  seen.on_huge_pages = carried && named && system.f_type == HUGETLBFS_MAGIC;
   return seen;
 }
 

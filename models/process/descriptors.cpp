@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "process/devices.hpp"
 
@@ -71,6 +73,23 @@ std::string PairSocket::wrong() const {
   if (unread.size() > kMostRuns) return "it has too many messages";
   constexpr std::uint64_t kMostTime = std::uint64_t{1} << 50;
   return send_timeout_us <= kMostTime && receive_timeout_us <= kMostTime ? "" : "its timeouts are out of range";
+}
+
+std::string ListeningSocket::wrong() const {
+  constexpr std::size_t kMostOptions = 64, kLeastOfUnix = 3, kMostOfUnix = 110;
+  constexpr std::uint32_t kTcp = 6;
+  const bool of_unix = domain == AF_UNIX && protocol == 0 && (type == SOCK_STREAM || type == SOCK_SEQPACKET) &&
+                       address.size() >= kLeastOfUnix && address.size() <= kMostOfUnix;
+  const bool of_tcp = type == SOCK_STREAM && protocol == kTcp &&
+                      ((domain == AF_INET && address.size() == sizeof(sockaddr_in)) ||
+                       (domain == AF_INET6 && address.size() == sizeof(sockaddr_in6)));
+  if (!of_unix && !of_tcp) return "it listens to what is none";
+  sa_family_t family = 0;
+  std::memcpy(&family, address.data(), sizeof family);
+  if (family != domain) return "its address is of another kind";
+  return backlog <= INT32_MAX && permissions <= 07777 && options.size() <= kMostOptions
+             ? ""
+             : "its options are out of range";
 }
 
 std::string SignalOwner::wrong() const {

@@ -136,6 +136,22 @@ struct PairSocket {
   std::string wrong() const;
 };
 
+/// As setsockopt takes it.
+struct SocketOption {
+  std::int32_t level = 0, name = 0, value = 0;
+  PERDURE_FIELDS(level, name, value)
+};
+/// One that listens, of TCP or Unix, without a connection that waits.
+struct ListeningSocket {
+  std::uint32_t domain = 0, type = 0, protocol = 0;
+  std::vector<std::byte> address;  ///< as bind takes it
+  std::uint32_t backlog = 0;
+  std::uint32_t permissions = 0;      ///< of its name in a file system
+  std::vector<SocketOption> options;  ///< that are not 0
+  PERDURE_FIELDS(domain, type, protocol, address, backlog, permissions, options)
+  std::string wrong() const;
+};
+
 /// Who is told when the file is ready (F_SETOWN), and by which signal (F_SETSIG; 0: SIGIO).
 struct SignalOwner {
   enum class Kind : std::uint8_t { nobody, thread, process, group };
@@ -158,7 +174,7 @@ struct FileLock {
 
 struct OpenFile {
   using What = std::variant<NamedFile, UnlinkedFile, MemoryFile, PipeEnd, FifoEnd, Terminal, Inherited, LeftOut,
-                            EventCount, TimerFile, SignalFile, PollSet, PairSocket>;
+                            EventCount, TimerFile, SignalFile, PollSet, PairSocket, ListeningSocket>;
   What what;
   std::uint32_t flags = 0;  ///< O_*, as in fdinfo, without O_CLOEXEC
   std::uint64_t offset = 0;

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "process/fields_of_text.hpp"
 #include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
+#include "process/semaphores.hpp"
 
 namespace perdure::process {
 namespace {
@@ -68,6 +70,12 @@ bool is_64_bits(const std::string& directory) {
   return !program.read(begin.data(), begin.size()) || begin[EI_CLASS] == ELFCLASS64;
 }
 
+std::uint64_t core_cookie_of(pid_t thread) {
+  constexpr int kCores = 62, kGet = 0, kOfThread = 0;  // PR_SCHED_CORE; a kernel or machine without has none
+  std::uint64_t cookie = 0;
+  return ::prctl(kCores, kGet, thread, kOfThread, &cookie) == 0 ? cookie : 0;
+}
+
 base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
   const std::string text = proc_text(directory_of(process) + "/task/" + std::to_string(thread) + "/status");
   if (text.empty()) return base::fail(gone(process).error());
@@ -77,6 +85,7 @@ base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
   ThreadFacts facts;
   facts.status = *status;
   facts.policy = std::max(::sched_getscheduler(thread), 0);  // or it has ended
+  facts.core_cookie = core_cookie_of(thread);
   return facts;
 }
 
@@ -126,6 +135,13 @@ std::optional<StatusFacts> parse_status(std::string_view text) {
   line_of(text, "Seccomp", facts.seccomp);  // a kernel without it has none
   line_of(text, "NoNewPrivs", no_new_privileges);
   facts.no_new_privileges = no_new_privileges != 0;
+  const auto features = words_of(value_of(text, "x86_Thread_features").value_or(""));
+  facts.has_shadow_stack = std::find(features.begin(), features.end(), "shstk") != features.end();
+  std::uint64_t untagged = ~std::uint64_t{0};
+  constexpr std::string_view kHexadecimal = "0x";
+  if (auto mask = value_of(text, "untag_mask"); mask && mask->starts_with(kHexadecimal))
+    (void)number_of(mask->substr(kHexadecimal.size()), untagged, 16);
+  facts.tags_addresses = untagged != ~std::uint64_t{0};
   return facts;
 }
 
@@ -163,6 +179,7 @@ std::optional<base::Result<ProcessFacts>> read_facts_once(pid_t process) {
   facts.is_64_bits = is_64_bits(directory);
   facts.namespaces_here = namespaces_of("/proc/self");
   facts.children = children_of(process);
+  facts.may_undo_semaphores = may_undo_semaphores(process);
   return facts;
 }
 
@@ -184,6 +201,7 @@ base::Result<ProcessFacts> read_facts_again(pid_t process) {
   facts.threads.push_back(std::move(first));
   facts.children = children_of(process);
   facts.root = link_at(directory_of(process) + "/root");
+  facts.may_undo_semaphores = may_undo_semaphores(process);
   return facts;
 }
 

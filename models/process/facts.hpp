@@ -23,6 +23,8 @@ struct StatusFacts {
   unsigned seccomp = 0;                            ///< 0: off, 1: strict, 2: filters
   bool no_new_privileges = false;
   std::uint64_t capabilities = 0;  ///< effective
+  bool has_shadow_stack = false;   ///< of return addresses (CET)
+  bool tags_addresses = false;     ///< bits of addresses that mean nothing (LAM)
 };
 /// Nothing when a line is missing, or is not understood.
 std::optional<StatusFacts> parse_status(std::string_view text);
@@ -34,7 +36,8 @@ struct ThreadFacts {
   StatusFacts status;
   /// With the first thread that lives: other memory or signal handlers no thread of a process has.
   bool shares_descriptors = true, shares_directories = true;
-  int policy = 0;  ///< of the scheduler
+  int policy = 0;                 ///< of the scheduler
+  std::uint64_t core_cookie = 0;  ///< with whom it shares cores (PR_SCHED_CORE); 0: with anybody
 };
 
 struct ProcessFacts {
@@ -47,6 +50,7 @@ struct ProcessFacts {
   /// Processes that have its memory, its descriptors or its signal handlers, too: those of vfork, or clone.
   std::vector<pid_t> sharing;
   std::vector<pid_t> children;
+  bool may_undo_semaphores = false;  ///< SEM_UNDO: its end would take back what it did
 };
 
 /// PERDURE_NOT_FOUND: no such process, or it has ended; PERDURE_PERMISSION: it may not be looked at. Nothing of it

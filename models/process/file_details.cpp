@@ -9,6 +9,7 @@
 #include <map>
 
 #include "process/kernel_ids.hpp"
+#include "process/listening_socket.hpp"
 #include "process/unix_socket.hpp"
 
 namespace perdure::process {
@@ -59,8 +60,20 @@ std::string name_of(const SocketKind& kind) {
   }
 }
 
+void add_listener(SeenFile& seen, int fd) {
+  SeenListener listener = look_at_listener(fd, seen.inode);
+  if (listener.connections_wait) seen.passing = "connections wait in it, which nobody has accepted yet";
+  seen.socket = listener.unkept;
+  seen.known = listener.unkept.empty();
+  if (seen.known)
+    seen.file.what = std::move(listener.socket);
+  else
+    seen.file.what = LeftOut{seen.socket};
+}
+
 void add_socket(SeenFile& seen, int fd) {
   const auto kind = kind_of_socket(fd);
+  if (kind && kind->listens) return add_listener(seen, fd);
   if (!kind || kind->domain != AF_UNIX) {
     seen.known = false;
     seen.socket = kind ? name_of(*kind) : "a socket";
@@ -72,8 +85,6 @@ void add_socket(SeenFile& seen, int fd) {
   pair.shut_down = unix_socket.shut_down;
   if (!unix_socket.known)
     seen.socket = "a Unix socket of which the kernel tells nothing (unix_diag)";
-  else if (kind->listens)
-    seen.socket = "a Unix socket that listens";
   else if (unix_socket.named)
     seen.socket = "a Unix socket with a name";
   else if (!unix_socket.connected)

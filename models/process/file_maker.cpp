@@ -22,6 +22,7 @@ std::string plain_name(const OpenFile::What& what) {
   if (const auto* file = std::get_if<Terminal>(&what)) return "'" + file->path + "'";
   if (std::holds_alternative<MemoryFile>(what)) return "a file in memory";
   if (std::holds_alternative<PipeEnd>(what)) return "a pipe";
+  if (std::holds_alternative<ListeningSocket>(what)) return "a socket that listens";
   if (std::holds_alternative<PairSocket>(what)) return "a Unix socket";
   if (std::holds_alternative<EventCount>(what)) return "eventfd";
   if (std::holds_alternative<TimerFile>(what)) return "timerfd";

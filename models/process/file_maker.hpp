@@ -37,6 +37,7 @@ class FileMaker {
   base::Result<os::Fd> make_of(const SignalFile& what, std::uint32_t file);
   base::Result<os::Fd> make_of(const PollSet& what, std::uint32_t file);
   base::Result<os::Fd> make_of(const PairSocket& what, std::uint32_t file);
+  base::Result<os::Fd> make_of(const ListeningSocket& what, std::uint32_t file);
 
   base::Result<os::Fd> standard(std::uint32_t file, const std::string& was);
   base::Result<os::Fd> null();

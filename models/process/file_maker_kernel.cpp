@@ -14,6 +14,7 @@
 #include <cerrno>
 
 #include "process/file_maker.hpp"
+#include "process/listening_socket.hpp"
 #include "process/reopened.hpp"
 
 namespace perdure::process {
@@ -119,6 +120,14 @@ base::Result<os::Fd> FileMaker::make_of(const SignalFile& what, std::uint32_t fi
 base::Result<os::Fd> FileMaker::make_of(const PollSet&, std::uint32_t file) {
   os::Fd fd(::epoll_create1(EPOLL_CLOEXEC));
   if (!fd) PERDURE_CHECK(call_failed("epoll_create1", name_of(file)));
+  PERDURE_CHECK(set_flags(fd.get(), flags_of(file), name_of(file)));
+  return fd;
+}
+
+base::Result<os::Fd> FileMaker::make_of(const ListeningSocket& what, std::uint32_t file) {
+  std::string told;
+  PERDURE_TRY(os::Fd fd, listen_again(what, name_of(file), told));
+  if (!told.empty()) note(file, told);
   PERDURE_CHECK(set_flags(fd.get(), flags_of(file), name_of(file)));
   return fd;
 }

@@ -18,6 +18,7 @@
 #include "os/thread.hpp"
 #include "process/page_faults.hpp"
 #include "process/read_image.hpp"
+#include "process/resume_proof.hpp"
 #include "process/tracee.hpp"
 #include "process/wait_limit.hpp"
 
@@ -168,6 +169,7 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   PERDURE_TRY(held.read,
               read_image(*hands.tracee, choices,
                          {.flags = hands.flags ? &*hands.flags : nullptr, .pages = &pages, .places = wanted.places}));
+  PERDURE_CHECK(prove_resumable(held.read.image));
   held.unwritten = std::move(pages.unwritten);
   return held;
 }
@@ -180,6 +182,7 @@ ToldOfTree hold_tree_here(const Guard::Wanted& wanted, Hands& hands) {
   Guard::HeldWithAll held;
   held.seized_ns = os::monotonic_ns();
   PERDURE_TRY(held.read, hands.tree->read(choices, seen, wanted.places));
+  for (const ProcessImage& image : held.read.tree.processes) PERDURE_CHECK(prove_resumable(image));
   return held;
 }
 

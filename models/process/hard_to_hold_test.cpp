@@ -17,7 +17,7 @@
 #include <functional>
 #include <sstream>
 
-#include "process/captured_testing.hpp"
+#include "process/alone_testing.hpp"
 #include "process/guard.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
@@ -30,75 +30,6 @@ namespace perdure::process {
 namespace {
 
 using testing::HasSubstr;
-
-/// What a test and its child both see.
-struct Seen {
-  std::atomic<int> works{0}, over{0}, count{0};
-};
-
-/// A child that does `work` and ends with its answer; it has no descriptors of ours.
-class Alone {
- public:
-  /// With the number, where that is chosen and may be.
-  explicit Alone(const std::function<int(Seen&)>& work, pid_t number = 0)
-      : seen_(new (::mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Seen) {
-    clone_args arguments{};
-    arguments.exit_signal = SIGCHLD;
-    arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
-    arguments.set_tid_size = 1;
-    process_ = number == 0 ? ::fork() : static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
-    if (process_ != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::close_range(0, ~0U, 0);
-    for (int i = 0; i < 3; ++i) (void)::open("/dev/null", O_RDWR);
-    ::_exit(work(*seen_));
-  }
-  ~Alone() {
-    if (process_ > 0) {
-      ::kill(process_, SIGKILL);
-      (void)end();
-    }
-    ::munmap(seen_, sizeof(Seen));
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-  pid_t process() const { return process_; }
-  Seen& seen() { return *seen_; }
-  /// Until it says that it works.
-  void wait() const {
-    EXPECT_TRUE(test_support::eventually("the child works", [this] { return seen_->works != 0; }));
-  }
-  /// Who traces it is a thread of its parent here: where it ended just then, that thread was told.
-  static constexpr int kToldToTracer = -1000;
-  int end() {
-    int status = 0;
-    const pid_t ended = ::waitpid(process_, &status, 0);
-    if (ended < 0 && errno == ECHILD && ::kill(process_, 0) != 0) {
-      process_ = 0;
-      return kToldToTracer;
-    }
-    EXPECT_EQ(ended, process_);
-    process_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-  int tell_end() {
-    seen_->over = 1;
-    return end();
-  }
-  void lives_again(pid_t process) { process_ = process; }
-
- private:
-  Seen* seen_;
-  pid_t process_ = 0;
-};
-
-/// A child waits until it is told to end; where it is brought back, by a file.
-void wait_until_over(const Seen& seen) {
-  while (seen.over == 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
-}
-void wait_until_over(const std::string& file) {
-  while (::access(file.c_str(), F_OK) != 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
-}
 
 /// Its system calls go to itself, but for those of code below the kernel's own pages.
 int dispatches_calls(Seen& seen) {
@@ -244,20 +175,6 @@ TEST(HardToHold, AreThreadsThatAreTakenForTheirProcess) {
   EXPECT_EQ(child.tell_end(), 7);
 }
 
-/// It is captured, killed and brought back, and ends as it would have.
-void goes_on_elsewhere(Alone& child, const std::string& over) {
-  const pid_t number = child.process();
-  const auto captured = capture_to_memory(number);
-  ASSERT_TRUE(captured) << captured.error().text();
-  ::kill(number, SIGKILL);
-  ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
-  ASSERT_TRUE(again) << again.error().text();
-  child.lives_again(number);
-  std::ofstream(over) << "now";
-  EXPECT_EQ(child.end(), 7);
-}
-
 TEST(HardToHold, AreThoseWhoseThreadsHaveLesserNumbers) {
   pid_t greatest = 0;
   std::ifstream("/proc/sys/kernel/pid_max") >> greatest;
@@ -389,17 +306,6 @@ TEST(HardToHold, AreThoseWhoseProgramAndDirectoryWereDeleted) {
   const auto where = std::filesystem::read_symlink(directory + "/cwd", error).string();
   EXPECT_TRUE(where.ends_with(" (deleted)")) << where;
   EXPECT_EQ(program.end(), 0);
-}
-
-/// The same program once more, when it was captured, killed and brought back.
-void is_the_same_brought_back(const std::function<int(Seen&, const std::string& over)>& work, const char* where) {
-  SCOPED_TRACE(where);
-  test_support::TemporaryDirectory here;
-  const std::string over = here / "over";
-  Alone child([&](Seen& seen) { return work(seen, over); });
-  child.wait();
-  if (child.seen().works < 0) GTEST_SKIP() << "this kernel cannot";
-  goes_on_elsewhere(child, over);
 }
 
 /// Memory that it may not read itself any more, and has content.

@@ -7,6 +7,7 @@
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
+#include "process/resume_proof.hpp"
 #include "process/tree_source.hpp"
 
 namespace perdure::process {
@@ -58,12 +59,24 @@ base::Result<capture::Description> HeldProcess::describe() {
   if (none_staged) PERDURE_CHECK(use_pages_there());
   PERDURE_TRY(auto description, source_->describe());
   report_.record_bytes = description.entries[0].bytes();
+  PERDURE_CHECK(check_record(description));
   const std::uint64_t stored = description.bytes - report_.record_bytes;
   report_.zero_bytes = report_.page_bytes - stored - report_.borrowed_bytes;
   report_.page_bytes = stored;
   if (none_staged || choices_.tree) report_.frozen_bytes = report_.page_bytes;
   os::crash_point(os::CrashPoint::process_held);
   return description;
+}
+
+// As a resume reads it, before anybody is told that it is there.
+base::Status HeldProcess::check_record(const capture::Description& description) {
+  std::vector<std::byte> record;
+  record.reserve(report_.record_bytes);
+  PERDURE_CHECK(source_->read({0, report_.record_bytes}, [&](base::ConstByteSpan part) {
+    record.insert(record.end(), part.begin(), part.end());
+    return base::Status();
+  }));
+  return prove_record(record, description.entries);
 }
 
 base::Status HeldProcess::use_pages_there() {

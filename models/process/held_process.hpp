@@ -40,6 +40,7 @@ class HeldProcess : public capture::Source {
   base::Status complete(std::unique_ptr<StagedPages> staged);
   base::Result<bool> let_go();
   base::Status use_pages_there();
+  base::Status check_record(const capture::Description& description);
   base::Result<ProcessImage> shorten(ProcessImage image, const ReadBlock& read);
 
   Guard& guard_;

@@ -8,6 +8,7 @@
 
 #include "os/affinity.hpp"
 #include "os/system.hpp"
+#include "process/map_holders.hpp"
 #include "process/pages.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_lists.hpp"
@@ -94,6 +95,7 @@ class TreeLook {
     for (auto& one : files) {
       settle(one, left_out);
       together.files.insert(together.files.end(), one.files.begin(), one.files.end());
+      together.nameless.insert(one.nameless.begin(), one.nameless.end());
     }
     std::vector<Obstacle> all;
     for (std::size_t i = 0; i < living_.size(); ++i) {
@@ -133,6 +135,7 @@ class TreeLook {
     for (auto& file : its_files.files)
       std::erase_if(file.holders,
                     [&](pid_t holder) { return inside_.contains(holder) || descends_from(holder, root_); });
+    its_files.nameless = nameless_files_of(its_files, its_maps, inside_);
     facts_.push_back(std::move(facts));
     maps.push_back(std::move(its_maps));
     files.push_back(std::move(its_files));
@@ -186,16 +189,25 @@ base::Status check_not_ours(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
+// What stands in the way at every look stays in the way. Where each look is another one, processes come and go: what is
+// true of them shows when all stand still.
 base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
+  std::set<std::string> seen_in_the_way;
   for (int tries = 1;; ++tries) {
     const auto processes = list_tree(root);
     PERDURE_CHECK(check_not_ours(processes));
     TreeLook look(processes);
-    PERDURE_CHECK(look.look(nullptr));
-    SeenTree seen = look.raw;
-    auto free = refused(root, look.find_obstacles(left_out));
+    base::Status free = look.look(nullptr);
+    const SeenTree seen = look.raw;
+    if (free) free = refused(root, look.find_obstacles(left_out));
     if (free) return seen;
-    if (tries == kLooks) return base::fail(free.error());
+    const bool may_pass = free.error().code == PERDURE_UNSUPPORTED || free.error().code == PERDURE_NOT_FOUND;
+    if (!may_pass) return base::fail(free.error());
+    if (has_process_ended(root))
+      return base::fail(PERDURE_NOT_FOUND, process_text(root), "there is no such process, or it has ended");
+    seen_in_the_way.insert(free.error().text());
+    if (tries == kLooks)
+      return seen_in_the_way.size() > 1 ? base::Result<SeenTree>(SeenTree()) : base::fail(free.error());
     os::sleep_ns(static_cast<std::uint64_t>(tries) * 1'000'000);
   }
 }
@@ -236,12 +248,28 @@ std::vector<pid_t> HeldTree::all() const {
   return processes;
 }
 
+namespace {
+
+// One that was about to end may have had its descriptors still, and they are gone a moment later.
+base::Result<TreeLook> look_when_all_stand_still(const std::vector<pid_t>& processes, const std::set<int>& left_out,
+                                                 const SeenTree& before) {
+  constexpr int kTries = 6;
+  for (int tries = 1;; ++tries) {
+    TreeLook look(processes);
+    base::Status free = look.look(&before);
+    if (free) free = refused(processes.front(), look.find_obstacles(left_out));
+    if (free) return look;
+    if (tries == kTries) return base::fail(free.error());
+    os::sleep_ns(static_cast<std::uint64_t>(tries) * 1'000'000);
+  }
+}
+
+}  // namespace
+
 base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const SeenTree& before, bool places) {
   auto processes = all();
   processes.insert(processes.end(), ended_.begin(), ended_.end());
-  TreeLook look(processes);
-  PERDURE_CHECK(look.look(&before));
-  PERDURE_CHECK(refused(processes.front(), look.find_obstacles(choices.left_out)));
+  PERDURE_TRY(const TreeLook look, look_when_all_stand_still(processes, choices.left_out, before));
   ReadTree read;
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     DescriptorChoices its = choices;

@@ -4,16 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/fields.hpp"
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "process/architecture.hpp"
 #include "process/clocks.hpp"
 #include "process/descriptors.hpp"
+#include "process/kernel_state.hpp"
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
 #include "process/privileges.hpp"
@@ -24,7 +27,7 @@ namespace perdure::process {
 inline constexpr std::uint64_t kPageBytes = 4096;
 /// Pages are looked at in whole blocks, by their addresses: whether they hold only zeros, or changed.
 inline constexpr std::uint64_t kBlockBytes = 64 * base::KiB;
-inline constexpr std::uint32_t kImageFormat = 5;  ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 6;  ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -75,9 +78,10 @@ struct MapImage {
   std::string name;                ///< that the process gave it (prctl, PR_SET_VMA), and the kernel's: [heap], [stack]
   std::vector<std::string> flags;  ///< the kernel's two letters each, as in smaps
   std::string policy;              ///< of memory, as in numa_maps: "default", "bind:0", "interleave:0-1"
+  std::optional<base::Hash128> content;  ///< of the file there, which it shares and may write (shared_contents.hpp)
   std::uint64_t bytes() const { return end - begin; }
   bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
-  PERDURE_FIELDS(begin, end, protection, shared, offset, file, object, name, flags, policy)
+  PERDURE_FIELDS(begin, end, protection, shared, offset, file, object, name, flags, policy, content)
   std::string wrong() const;
 };
 
@@ -165,9 +169,10 @@ struct ThreadImage {
   std::int32_t memory_policy = 0;   ///< of set_mempolicy, with its flags
   std::vector<std::uint32_t> memory_nodes;
   std::int32_t death_signal = 0;  ///< that it gets when its parent ends
+  ThreadState state;
   PERDURE_FIELDS(number, name, registers, extended_registers, blocked_signals, pending_signals, alternate_stack,
                  robust_list, robust_list_bytes, clear_number, rseq, policy, priority, nice, timer_slack_ns, cpus,
-                 memory_policy, memory_nodes, death_signal)
+                 memory_policy, memory_nodes, death_signal, state)
   std::string wrong() const;
 };
 
@@ -226,8 +231,9 @@ struct ProcessImage {
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   Privileges privileges;
-  std::vector<PageRun> guards;           ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
-  Increment increment;                   ///< pages that others have, and how to tell what changed
+  std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
+  Increment increment;          ///< pages that others have, and how to tell what changed
+  ProcessState state;
   std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
   std::uint64_t borrowed_bytes() const;  ///< of those that others have
   /// Those that it has itself, and then those that others have.
@@ -239,7 +245,7 @@ struct ProcessImage {
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
                  objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,
-                 privileges, guards, increment)
+                 privileges, guards, increment, state)
   std::string wrong() const;
 };
 

@@ -148,6 +148,36 @@ INSTANTIATE_TEST_SUITE_P(
                 "do not ascend"},
         Hostile{"ContentBehindItsEnd", [](auto& image) { image.open_files.contents[0].size = 11; },
                 "has more than its size"},
+        Hostile{"AListenerOfWhatIsNone",
+                [](auto& image) {
+                  for (auto& file : image.open_files.files)
+                    if (auto* socket = std::get_if<ListeningSocket>(&file.what)) socket->type = SOCK_DGRAM;
+                },
+                "listens to what is none"},
+        Hostile{"AListenerOfAnAddressOfAnotherKind",
+                [](auto& image) {
+                  for (auto& file : image.open_files.files)
+                    if (auto* socket = std::get_if<ListeningSocket>(&file.what)) socket->address[0] = std::byte{1};
+                },
+                "its address is of another kind"},
+        Hostile{"SecurebitsThatAreNone", [](auto& image) { image.threads[1].state.secure_bits = 256; },
+                "'secure_bits' has bits"},
+        Hostile{"AccessToACounterThatIsNone", [](auto& image) { image.threads[0].state.counter_access = 3; },
+                "'counter_access' is none"},
+        Hostile{"AnIoPriorityThatIsNone", [](auto& image) { image.threads[0].state.io_priority = -1; },
+                "'io_priority' is none"},
+        Hostile{"MoreThanAProcessor", [](auto& image) { image.threads[0].state.most_use = 1025; },
+                "'most_use' is more than a processor"},
+        Hostile{"SpeculationThatIsNone", [](auto& image) { image.threads[0].state.speculation[2] = 32; },
+                "'speculation' has bits"},
+        Hostile{"AChoiceOfFailuresThatIsNone", [](auto& image) { image.threads[0].state.memory_failures = 3; },
+                "'memory_failures' is none"},
+        Hostile{"ABarrierThatIsNoRegistration", [](auto& image) { image.state.membarriers = 2; },
+                "'membarriers' has what is no registration"},
+        Hostile{"RightsOfMemoryThatAreNone", [](auto& image) { image.state.write_execute = 4; },
+                "'write_execute' has bits"},
+        Hostile{"HugePagesThatAreNone", [](auto& image) { image.state.huge_pages = 4; }, "'huge_pages' has bits"},
+        Hostile{"AScoreThatIsNone", [](auto& image) { image.state.oom_score = 1001; }, "'oom_score' is none"},
         Hostile{"ATimerOfManyIds", [](auto& image) { image.posix_timers[0].id = 1 << 20; }, "none of a timer"}),
     [](const auto& one) { return std::string(one.param.what); });
 

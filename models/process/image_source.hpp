@@ -12,7 +12,8 @@ namespace perdure::process {
 
 /// Entries of a capture: the record first, then the pages of each node.
 inline constexpr std::int32_t kRecordEntry = 0;
-inline constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
+inline constexpr std::uint64_t kMostRecordBytes =
+    1280 * base::MiB;  ///< more than all contents of open files (OpenFiles::kMostContentBytes)
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image);
 /// Of all entries together.
 std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries);

@@ -12,6 +12,7 @@
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "process/remote_memory.hpp"
+#include "process/shared_contents.hpp"
 
 namespace perdure::process {
 namespace {
@@ -119,6 +120,7 @@ base::Status ImageTarget::begin() {
   Operations operations;
   PERDURE_CHECK(choose_(*image_, operations));
   PERDURE_CHECK(find_lent());
+  for (auto& note : changed_contents(*image_)) notes_.push_back(std::move(note));
   place_here();
   if (affinity_.places_memory()) operations.try_to({SYS_set_mempolicy, 0, 0, 0}, "have no policy of memory of ours");
   add_operations(*image_, operations);

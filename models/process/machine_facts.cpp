@@ -118,12 +118,19 @@ bool chooses_numbers() {
 }  // namespace
 
 base::Result<MachineFacts> facts_for(const ProcessImage& image) {
+  PERDURE_TRY(MachineFacts facts, facts_where_captured(image));
+  facts.instructions = instruction_sets(proc_text("/proc/cpuinfo"));
+  PERDURE_TRY(facts.processor_state, kept_parts_here());
+  return facts;
+}
+
+base::Result<MachineFacts> facts_where_captured(const ProcessImage& image) {
   MachineFacts facts;
   utsname system{};
   if (::uname(&system) != 0) return base::fail(base::errno_error(errno, "ask for the system", "this machine"));
   facts.architecture = system.machine;
-  facts.instructions = instruction_sets(proc_text("/proc/cpuinfo"));
-  PERDURE_TRY(facts.processor_state, kept_parts_here());
+  facts.instructions = image.system.instructions;
+  facts.processor_state = image.system.processor_state;
   PERDURE_CHECK(read_vdso(facts));
   facts.user = ::geteuid();
   facts.group = ::getegid();

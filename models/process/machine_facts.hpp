@@ -23,6 +23,8 @@ struct MachineFacts {
 
 /// Of this process, and of what `image` names. Nothing changes. Makes a process for a moment.
 base::Result<MachineFacts> facts_for(const ProcessImage& image);
+/// Of the machine that `image` was captured on just now: what the processor has is taken to be the same.
+base::Result<MachineFacts> facts_where_captured(const ProcessImage& image);
 
 /// What the machine itself lacks, and will lack tomorrow. Pure.
 std::vector<Obstacle> obstacles_of_machine(const ProcessImage& image, const MachineFacts& facts);

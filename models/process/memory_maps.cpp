@@ -48,6 +48,10 @@ std::string with_newlines(std::string_view name) {
 
 }  // namespace
 
+bool is_shared_without_file(std::string_view name) {
+  return name.starts_with("/dev/zero") || name == std::string("/memfd:") + kSharedMemory + " (deleted)";
+}
+
 std::optional<MemoryMap> parse_map(std::string_view text) {
   MemoryMap map;
   Line line(text);

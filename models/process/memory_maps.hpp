@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -12,6 +13,9 @@ namespace perdure::process {
 
 /// What the file is called that is behind memory that processes share without one, once they were brought back.
 inline constexpr const char* kSharedMemory = "perdure-shared";
+
+/// Memory that processes share without a file shows by this name; or, once they were brought back, as one of ours.
+bool is_shared_without_file(std::string_view name);
 
 /// What names of memory begin with that a program gave it (PR_SET_VMA_ANON_NAME), behind which comes "NAME]".
 inline constexpr std::string_view kNamedMemory = "[anon:", kNamedSharedMemory = "[anon_shmem:";
@@ -28,6 +32,12 @@ struct MemoryMap {
   bool is_file() const { return inode != 0; }
   friend bool operator==(const MemoryMap&, const MemoryMap&) = default;
 };
+
+/// A file that is mapped: its device and inode.
+using MappedFile = std::pair<std::uint64_t, std::uint64_t>;
+inline MappedFile mapped_file(const MemoryMap& map) {
+  return {std::uint64_t{map.device_major} << 32 | map.device_minor, map.inode};
+}
 
 /// One line of the file, without its end; nothing when it is none. What Linux writes: addresses, permissions, offset,
 /// device, inode, name, where newlines of a name are "\\012".

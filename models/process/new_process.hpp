@@ -12,6 +12,8 @@
 #include "process/image.hpp"
 #include "process/name_space.hpp"
 #include "process/operations.hpp"
+#include "process/read_state.hpp"
+#include "process/state_calls.hpp"
 #include "process/stops.hpp"
 
 namespace perdure::process {
@@ -98,6 +100,11 @@ class NewProcess {
   base::Status make_threads();
   base::Status set_thread(const ThreadImage& thread);
   base::Status set_schedule(const ThreadImage& thread);
+  AskedThread asked(pid_t thread);
+  base::Status carry_out_calls(pid_t thread, const std::vector<StateCall>& calls);
+  base::Status set_state();
+  base::Status set_state(const ThreadImage& thread);
+  base::Status set_last_state();
   base::Status set_memory_policy(const ThreadImage& thread);
   base::Status queue_signals(pid_t thread, const std::vector<std::vector<std::byte>>& signals, bool of_thread);
   base::Status set_process();

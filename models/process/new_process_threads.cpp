@@ -234,6 +234,7 @@ base::Status NewProcess::set_thread(const ThreadImage& thread) {
     PERDURE_CHECK(ask(who, {SYS_rseq, thread.rseq.address, thread.rseq.bytes, 0, thread.rseq.signature},
                       "set the restartable sequences " + its));
   PERDURE_CHECK(set_memory_policy(thread));
+  PERDURE_CHECK(set_state(thread));
   return queue_signals(thread.number, thread.pending_signals, true);
 }
 
@@ -258,7 +259,7 @@ base::Status NewProcess::leave_foothold() {
   PERDURE_TRY(instruction_, find_call_instruction_of(process_));
   if (!image_->dumpable) PERDURE_CHECK(ask({SYS_prctl, PR_SET_DUMPABLE, 0}, "keep from dumps"));
   PERDURE_CHECK(ask({SYS_munmap, foothold_, 16 * kPageBytes}, "take the foothold away from"));
-  return {};
+  return set_last_state();
 }
 
 // Where the kernel looks whether an interrupted call is to be begun again, which it is not behind a call.
@@ -284,6 +285,7 @@ base::Status NewProcess::finish() {
   PERDURE_CHECK(set_layout());
   const Privileges has = parse_privileges(proc_text("/proc/" + std::to_string(process_) + "/status"));
   PERDURE_CHECK(give_up_bounding(has));
+  PERDURE_CHECK(set_state());
   PERDURE_CHECK(make_threads());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(set_thread(thread));
   PERDURE_CHECK(set_process());
@@ -298,6 +300,7 @@ base::Status NewProcess::finish() {
 // program's own doing then, and of the others there is nothing left but what whoever traced them takes note of.
 base::Status NewProcess::release() {
   if (space_) PERDURE_CHECK(space_->release());
+  if (image_->state.stopped) ::kill(process_, SIGSTOP);  // before its first instruction
   for (const ThreadImage& thread : image_->threads) {
     const bool is_first = process_ != 0;
     if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0) {

@@ -68,6 +68,14 @@ void add_threads(const ProcessFacts& facts, std::vector<Obstacle>& all) {
   if (any([](const ThreadFacts& one) { return (one.policy & ~SCHED_RESET_ON_FORK) == kDeadline; }))
     all.push_back({"a thread is scheduled by deadlines (SCHED_DEADLINE)", "its times are not captured",
                    "chrt --other --pid 0 THREAD", ""});
+  if (any([](const ThreadFacts& one) { return one.core_cookie != 0; }))
+    all.push_back({"it shares cores with chosen processes only (PR_SCHED_CORE)", "with which ones is not kept",
+                   "start it without core scheduling", ""});
+  if (any([](const ThreadFacts& one) { return one.status.has_shadow_stack; }))
+    all.push_back({"it has a shadow stack (CET)", "its return addresses there are not brought back",
+                   "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off", ""});
+  if (any([](const ThreadFacts& one) { return one.status.tags_addresses; }))
+    all.push_back({"it has tags in addresses (LAM)", "the new process would not know of them", "start it without", ""});
   const auto traced = std::find_if(facts.threads.begin(), facts.threads.end(),
                                    [](const ThreadFacts& one) { return one.status.tracer != 0; });
   if (traced != facts.threads.end())
@@ -102,8 +110,24 @@ std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::s
     all.push_back({"it has the personality of another system", "it is not brought back", "", ""});
   add_credentials(facts, all);
   add_threads(facts, all);
+  if (facts.may_undo_semaphores)
+    all.push_back({"it may have changed System V semaphores that its end changes back (SEM_UNDO)",
+                   "another process could get in when it ends, and it would not know when it is brought back",
+                   "capture it when it holds none, or remove those that nobody needs (ipcs -s, ipcrm)", ""});
   add_namespaces(facts, all);
   add_relatives(facts, inside, all);
+  return all;
+}
+
+std::vector<Obstacle> obstacles_of_state(const LostState& state) {
+  std::vector<Obstacle> all;
+  if (state.protection_keys != 0)
+    all.push_back({"it has keys that protect memory (pkey_alloc)", "the memory behind them would be open to all of it",
+                   "start it without", ""});
+  if (!state.confined.empty())
+    all.push_back({"it is confined: thread " + list_of(state.confined) +
+                       " may not look at a process of its own user (Landlock, or another security module)",
+                   "it would come back with more rights than it has", "start it without its sandbox", ""});
   return all;
 }
 

@@ -6,6 +6,7 @@
 
 #include "process/facts.hpp"
 #include "process/memory_maps.hpp"
+#include "process/read_state.hpp"
 #include "process/seen_files.hpp"
 
 namespace perdure::process {
@@ -27,7 +28,9 @@ std::vector<Obstacle> obstacles_of_files(const SeenFiles& files);
 std::vector<Obstacle> obstacles_of_maps(const std::vector<MemoryMap>& maps, const SeenFiles& files);
 /// `inside`: other processes that are captured with it.
 std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::set<pid_t>& inside = {});
-/// All of them.
+/// What is seen only of one that stands still.
+std::vector<Obstacle> obstacles_of_state(const LostState& state);
+/// All of them, but for those of the state.
 std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<MemoryMap>& maps, const SeenFiles& files,
                                 const std::set<pid_t>& inside = {});
 

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 
@@ -28,6 +30,7 @@ constexpr std::array kRefused = {
     Refused{"anon_inode:[pidfd]", "a reference to a process (pidfd)", kAboutOthers},
     Refused{"pidfd:[", "a reference to a process (pidfd)", kAboutOthers},
     Refused{"anon_inode:", "of a kind that is not captured", kOfAKernel},
+    Refused{"/secretmem", "secret memory (memfd_secret)", "nobody but the program may read it"},
     Refused{"/dev/nvidia", "a GPU", kOfADevice},
     Refused{"/dev/dri/", "a GPU", kOfADevice},
     Refused{"/dev/kfd", "a GPU", kOfADevice},
@@ -79,8 +82,12 @@ std::optional<Obstacle> of_known(const SeenFile& seen, pid_t process) {
   if (seen.on_huge_pages) return Obstacle{name, "it is in hugetlbfs, which is not captured", "", ""};
   if (seen.lease) return Obstacle{name, "it has a lease (F_SETLEASE), which is not captured", "", ""};
   if (seen.error_waits) return Obstacle{name, "an error waits in it, which nobody can look at", "try again", ""};
+  if (!seen.passing.empty()) return Obstacle{name, seen.passing, "try again", ""};
   if (seen.carries_files) return Obstacle{name, "descriptors are on their way through it", "try again", ""};
   if (seen.watches_unseen) return Obstacle{name, "it watches a file that no descriptor of the process means", "", ""};
+  const auto* named = std::get_if<NamedFile>(&seen.file.what);
+  if (named != nullptr && S_ISDIR(named->mode) && seen.file.owner.kind != SignalOwner::Kind::nobody)
+    return Obstacle{name, "it is told of changes there (F_NOTIFY), which of them nobody can look at", "", ""};
   if (is_of_others(seen.file.owner, process))
     return Obstacle{name, "it sends signals to process, thread or group " + std::to_string(seen.file.owner.id), "", ""};
   if (seen.link.starts_with("/proc/" + std::to_string(process) + "/"))

@@ -17,6 +17,7 @@ constexpr const char* kOfItsDevice = "what the device keeps for it is not captur
 
 /// The first that a name begins with.
 constexpr std::array kRefusedMaps = {
+    RefusedMap{"/secretmem", "secret memory (memfd_secret)", "nobody but the program may read it"},
     RefusedMap{"/SYSV", "System V shared memory", "other processes may have it, and it stays when they end"},
     RefusedMap{"anon_inode:[io_uring]", "rings of io_uring", "operations may be under way in it"},
     RefusedMap{"/[aio]", "a ring of asynchronous I/O", "operations may be under way in it"},
@@ -46,11 +47,6 @@ bool is_open(const MemoryMap& map, const SeenFiles& files) {
   });
 }
 
-/// Memory that processes share without a file shows as this one, too; or, once they were brought back, as one of ours.
-bool is_nameless(const std::string& name) {
-  return name.starts_with("/dev/zero") || name == std::string("/memfd:") + kSharedMemory + " (deleted)";
-}
-
 void add_map(const MemoryMap& map, const SeenFiles& files, std::vector<Obstacle>& all) {
   const auto add = [&](const std::string& what, const std::string& why, const std::string& remedy) {
     Obstacle one{"its memory map '" + map.name + "', " + what, why, remedy, ""};
@@ -60,10 +56,10 @@ void add_map(const MemoryMap& map, const SeenFiles& files, std::vector<Obstacle>
                                     [&](const RefusedMap& one) { return map.name.starts_with(one.begin); });
   if (refused != kRefusedMaps.end()) return add(refused->what, refused->why, "");
   if (is_device(map.name)) return add("memory of a device", kOfItsDevice, "");
-  const bool deleted = map.shared && map.name.ends_with(" (deleted)") && !is_nameless(map.name);
-  if (deleted && !is_open(map, files))
-    add("which it shares, of a file that has no name and no descriptor", "nobody can open that file again",
-        "keep the descriptor open");
+  const bool deleted = map.shared && map.name.ends_with(" (deleted)") && !is_shared_without_file(map.name);
+  if (deleted && !is_open(map, files) && !files.nameless.contains(mapped_file(map)))
+    add("which it shares, of a file that has no name and no descriptor",
+        "another process has that file, too, or it has other names", "capture those with it (--tree), or end them");
 }
 
 }  // namespace

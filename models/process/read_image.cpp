@@ -20,11 +20,14 @@
 #include "base/hash.hpp"
 #include "os/system.hpp"
 #include "process/fields_of_text.hpp"
+#include "process/map_holders.hpp"
 #include "process/pages.hpp"
 #include "process/placement.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
+#include "process/read_kernel_state.hpp"
 #include "process/read_thread.hpp"
+#include "process/shared_contents.hpp"
 #include "process/stops.hpp"
 
 namespace perdure::process {
@@ -45,6 +48,8 @@ class Reading {
     PERDURE_CHECK(read_maps(known.flags));
     PERDURE_CHECK(read_files(choices));
     PERDURE_CHECK(read_pages(known));
+    for (auto& note : add_shared_contents(image_, choices.hash_files ? ~std::uint64_t{0} : kMostSharedBytes))
+      notes_.push_back(std::move(note));
     for (const pid_t thread : tracee_.threads()) {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));
@@ -54,9 +59,10 @@ class Reading {
     PERDURE_CHECK(read_policies(scratch));
     PERDURE_CHECK(read_layout(scratch));
     PERDURE_CHECK(read_signals(scratch));
-    PERDURE_CHECK(read_clocks(scratch));
+    PERDURE_CHECK(read_what_is_due(scratch));
     PERDURE_CHECK(read_switches(scratch));
-    PERDURE_CHECK(read_limits());
+    PERDURE_CHECK(read_states());
+    PERDURE_CHECK(read_limits(scratch));
     return read_system();
   }
 
@@ -76,9 +82,12 @@ class Reading {
   base::Status read_policies(Scratch& scratch);
   base::Status read_layout(Scratch& scratch);
   base::Status read_signals(Scratch& scratch);
+  base::Status read_pending();
+  base::Status read_what_is_due(Scratch& scratch);
   base::Status read_clocks(Scratch& scratch);
   base::Status read_switches(Scratch& scratch);
-  base::Status read_limits();
+  base::Status read_states();
+  base::Status read_limits(Scratch& scratch);
   base::Status read_system();
 
   Tracee& tracee_;
@@ -280,8 +289,29 @@ base::Status Reading::read_signals(Scratch& scratch) {
     action.signal = signal;
     PERDURE_TRY(action.action, scratch.value<decltype(action.action)>());
   }
-  PERDURE_TRY(image_.pending_signals, read_shared_signals(thread_));
   return {};
+}
+
+base::Status Reading::read_pending() {
+  PERDURE_TRY(image_.pending_signals, read_shared_signals(thread_));
+  for (ThreadImage& thread : image_.threads) {
+    PERDURE_TRY(thread.pending_signals, read_own_signals(thread.number));
+  }
+  return {};
+}
+
+base::Status Reading::read_what_is_due(Scratch& scratch) {
+  const auto pending = [this]() -> base::Result<std::vector<std::vector<std::byte>>> {
+    PERDURE_CHECK(read_pending());
+    std::vector<std::vector<std::byte>> all = image_.pending_signals;
+    for (const ThreadImage& thread : image_.threads)
+      all.insert(all.end(), thread.pending_signals.begin(), thread.pending_signals.end());
+    return all;
+  };
+  return read_between_signals(pending, [&]() -> base::Status {
+    image_.timers.clear();
+    return read_clocks(scratch);
+  });
 }
 
 base::Status Reading::read_clocks(Scratch& scratch) {
@@ -310,7 +340,8 @@ base::Status Reading::read_switches(Scratch& scratch) {
     PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, what, 0, 0, 0, 0}));
     return answer > 0;
   };
-  PERDURE_TRY(image_.dumpable, asked(PR_GET_DUMPABLE));
+  PERDURE_TRY(const auto dumpable, scratch.ask({SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0}));
+  image_.dumpable = dumpable == 1;  // 2 is the kernel's to give, and lets no other user in, as 0 does
   PERDURE_TRY(image_.no_huge_pages, asked(PR_GET_THP_DISABLE));
   PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, PR_GET_CHILD_SUBREAPER, scratch.address(), 0, 0, 0}));
   if (answer < 0) return refused("ask whether it reaps orphans", answer);
@@ -319,11 +350,21 @@ base::Status Reading::read_switches(Scratch& scratch) {
   return {};
 }
 
-base::Status Reading::read_limits() {
+base::Status Reading::read_states() {
+  PERDURE_TRY(const auto unkept, read_kernel_state(tracee_, maps_, image_));
+  if (!unkept.told) notes_.emplace_back("whether Landlock confines it cannot be told: it would come back without");
+  return process::refused(tracee_.process(), obstacles_of_state(unkept));
+}
+
+// Those of another user only who has CAP_SYS_RESOURCE may ask for: then it asks itself.
+base::Status Reading::read_limits(Scratch& scratch) {
   for (std::uint32_t resource = 0; resource < RLIM_NLIMITS; ++resource) {
     rlimit limit{};
-    if (::prlimit(tracee_.process(), static_cast<__rlimit_resource>(resource), nullptr, &limit) != 0)
-      return refused("ask for its limits", -errno);
+    if (::prlimit(tracee_.process(), static_cast<__rlimit_resource>(resource), nullptr, &limit) != 0) {
+      PERDURE_TRY(const auto asked, scratch.ask({SYS_prlimit64, 0, resource, 0, scratch.address()}));
+      if (asked < 0) return refused("ask for its limits", asked);
+      PERDURE_TRY(limit, scratch.value<rlimit>());
+    }
     image_.limits.push_back({resource, limit.rlim_cur, limit.rlim_max});
   }
   return {};
@@ -333,6 +374,7 @@ base::Status Reading::read_system() {
   utsname system{};
   if (::uname(&system) != 0) return refused("ask for the system", -errno);
   image_.number = tracee_.process();
+  image_.state.stopped = tracee_.is_stopped();
   image_.system.architecture = system.machine;
   image_.system.release = system.release;
   image_.system.clocks = clocks_of(tracee_.process());
@@ -354,6 +396,7 @@ base::Result<SeenFiles> look_once(pid_t process, const std::set<int>& left_out, 
   PERDURE_TRY(const auto facts, read_facts(process));
   PERDURE_TRY(const auto maps, read_maps(process));
   PERDURE_TRY(auto files, look_at_files(process));
+  files.nameless = nameless_files_of(files, maps, inside);
   SeenFiles seen = files;
   settle(files, left_out);
   PERDURE_CHECK(refused(process, obstacles(facts, maps, files, inside)));

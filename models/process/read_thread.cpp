@@ -86,6 +86,9 @@ base::Status read_own(ThreadImage& image, Scratch& scratch) {
   PERDURE_TRY(image.clear_number, scratch.value<std::uint64_t>());
   PERDURE_CHECK(good(thread, "ask for its death signal", scratch.ask({SYS_prctl, PR_GET_PDEATHSIG, at})));
   PERDURE_TRY(image.death_signal, scratch.value<std::int32_t>());
+  // What /proc says of it only who has CAP_SYS_NICE may read.
+  PERDURE_TRY(const auto slack, scratch.ask({SYS_prctl, PR_GET_TIMERSLACK}));
+  image.timer_slack_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(slack, 0));
   return read_memory_policy(image, scratch);
 }
 
@@ -113,6 +116,21 @@ base::Result<std::vector<std::vector<std::byte>>> read_shared_signals(pid_t thre
   return read_signals(thread, PTRACE_PEEKSIGINFO_SHARED);
 }
 
+base::Result<std::vector<std::vector<std::byte>>> read_own_signals(pid_t thread) { return read_signals(thread, 0); }
+
+base::Status read_between_signals(const std::function<base::Result<std::vector<std::vector<std::byte>>>()>& pending,
+                                  const std::function<base::Status()>& read) {
+  constexpr int kMostTries = 1000;
+  PERDURE_TRY(auto before, pending());
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    PERDURE_CHECK(read());
+    PERDURE_TRY(auto behind, pending());
+    if (before == behind) return {};
+    before = std::move(behind);
+  }
+  return base::fail(PERDURE_BUSY, "its pending signals", "they change without end", "try again", true);
+}
+
 base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::vector<MemoryMap>& maps) {
   ThreadImage image;
   image.number = thread;
@@ -125,11 +143,8 @@ base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::v
   image.registers.assign(bytes.begin(), bytes.end());
   PERDURE_TRY(image.extended_registers, tracee.extended_registers(thread));
   PERDURE_TRY(image.blocked_signals, tracee.blocked_signals(thread));
-  PERDURE_TRY(image.pending_signals, read_signals(thread, 0));
   PERDURE_CHECK(read_rseq(image));
   PERDURE_CHECK(read_scheduling(image));
-  image.timer_slack_ns =
-      std::strtoull(proc_text("/proc/" + std::to_string(thread) + "/timerslack_ns").c_str(), nullptr, 10);
   void* robust = nullptr;
   std::size_t robust_bytes = 0;
   if (::syscall(SYS_get_robust_list, thread, &robust, &robust_bytes) != 0)

@@ -65,6 +65,7 @@ class RestoredDescriptors {
   void watch_former(Operations& operations) const;
   void move(Operations& operations) const;
   void watch(Operations& operations) const;
+  void listen(Operations& operations) const;
   void tell_owners(Operations& operations) const;
   void lock(Operations& operations) const;
   int number_of(std::size_t file) const;  // the first

@@ -43,6 +43,7 @@ void add_watch(Operations& operations, int poll, const PollItem& item, bool may_
 void RestoredDescriptors::add_to(Operations& operations) const {
   watch_former(operations);
   move(operations);
+  listen(operations);
   watch(operations);
   tell_owners(operations);
   lock(operations);
@@ -93,6 +94,16 @@ void RestoredDescriptors::watch(Operations& operations) const {
     if (set == nullptr) continue;
     for (const auto& item : set->items)
       if (is_current(item)) add_watch(operations, number_of(i), item, is_replaced(item.file));
+  }
+}
+
+/// Once more, by itself: whoever connects to a Unix socket is told who has listened last (SO_PEERCRED).
+void RestoredDescriptors::listen(Operations& operations) const {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const auto* socket = std::get_if<ListeningSocket>(&files_[i].what);
+    if (socket == nullptr || is_left_out(i)) continue;
+    operations.add(call(SYS_listen, static_cast<std::uint64_t>(number_of(i)), socket->backlog),
+                   name_of(number_of(i)) + " listens");
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "process/descriptors.hpp"
+#include "process/memory_maps.hpp"
 
 namespace perdure::process {
 
@@ -30,6 +31,7 @@ struct SeenFile {
   bool carries_files = false;      ///< in a socket, for others
   bool watches_unseen = false;     ///< an epoll: a file that no descriptor means
   bool semaphore_unknown = false;  ///< an eventfd: assumed to be none
+  std::string passing;             ///< what stands in the way for a moment only: "connections wait in it"
   std::string socket;              ///< what kind of socket it is, where it is none of a pair
   std::uint64_t peer = 0;          ///< inode
 };
@@ -38,6 +40,8 @@ struct SeenFiles {
   pid_t process = 0;
   std::vector<Descriptor> descriptors;  ///< ascending; `file`: index of `files`
   std::vector<SeenFile> files;
+  /// Files without a name that it has mapped, and no other process has them (map_holders.hpp).
+  std::set<MappedFile> nameless;
   std::vector<std::string> asked_for;  ///< links by which other processes were looked through; ascending
 };
 

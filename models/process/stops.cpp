@@ -59,6 +59,12 @@ std::string taken_text(pid_t number) {
   if (who.empty()) return "its number is taken";
   who.pop_back();
   const auto process = first_number(proc_text(directory + "/status"), "Tgid");
+  constexpr char kEnded = 'Z';
+  if (state_of(number) == kEnded) {
+    const auto parent = static_cast<pid_t>(first_number(proc_text(directory + "/status"), "PPid"));
+    return "its number is taken, by '" + who + "', which has ended and which its parent, process " +
+           std::to_string(parent) + ", has not waited for (a zombie)";
+  }
   const bool is_thread = process != 0 && process != static_cast<std::uint64_t>(number);
   return "its number is taken, by '" + who + "'" +
          (is_thread ? ", a thread of process " + std::to_string(process) : "");

@@ -89,10 +89,12 @@ base::Status Tracee::seize_new_threads(bool& any) {
     }
     any = true;
     if (trace(PTRACE_INTERRUPT, thread, 0, 0) < 0) continue;  // it ended meanwhile
-    if (!wait_for_ours(thread)) {
+    const auto stop = wait_for_ours(thread);
+    if (!stop) {
       if (has_ended(thread)) continue;
       return base::fail(no_stop(thread));
     }
+    stopped_ = stopped_ || stop->signal != SIGTRAP;
     Thread& state = threads_[thread];
     PERDURE_TRY(state.registers, registers_to_go_on(thread));
   }
@@ -102,7 +104,8 @@ base::Status Tracee::seize_new_threads(bool& any) {
 Tracee::Tracee(Tracee&& other) noexcept
     : process_(other.process_),
       threads_(std::exchange(other.threads_, {})),
-      call_instruction_(other.call_instruction_) {}
+      call_instruction_(other.call_instruction_),
+      stopped_(other.stopped_) {}
 
 Tracee& Tracee::operator=(Tracee&& other) noexcept {
   if (this != &other) {
@@ -110,6 +113,7 @@ Tracee& Tracee::operator=(Tracee&& other) noexcept {
     process_ = other.process_;
     threads_ = std::exchange(other.threads_, {});
     call_instruction_ = other.call_instruction_;
+    stopped_ = other.stopped_;
   }
   return *this;
 }

@@ -29,6 +29,8 @@ class Tracee {
   /// The process's own first, the others ascending: numbers begin anew when the greatest has been given. One that has
   /// ended, and that others still wait for, is not among them.
   std::vector<pid_t> threads() const;
+  /// It was stopped by a signal (SIGSTOP, or from a terminal), and stays so when it is released.
+  bool is_stopped() const { return stopped_; }
   /// As they are when it is released, too.
   base::Result<Registers> registers(pid_t thread) const;
   /// Floating point and vectors, as the processor lays them out (on x86-64 what XSAVE keeps).
@@ -57,6 +59,7 @@ class Tracee {
   pid_t process_;
   std::map<pid_t, Thread> threads_;
   std::uint64_t call_instruction_ = 0;  // 0: not looked for
+  bool stopped_ = false;
 };
 
 }  // namespace perdure::process

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "os/crash_point.hpp"
+#include "process/shared_contents.hpp"
 
 namespace perdure::process {
 namespace {
@@ -100,6 +101,7 @@ base::Status TreeTarget::prepare(std::vector<Operations>& operations) {
   for (std::size_t i = 0; i < image_->processes.size(); ++i) {
     ProcessImage& image = image_->processes[i];
     PERDURE_CHECK(choose_(image, operations[i]));
+    note_of(i, changed_contents(image));
     Placement placement = place(image, machine_here(), affinity_);
     apply(placement, image);
     note_of(i, placement.notes);

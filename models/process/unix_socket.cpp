@@ -68,7 +68,11 @@ UnixSocket answer_in(const nlmsghdr* header) {
   for (const rtattr* at = reinterpret_cast<const rtattr*>(message + 1); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
     if (at->rta_type == UNIX_DIAG_NAME) seen.named = RTA_PAYLOAD(at) > 0;
     if (at->rta_type == UNIX_DIAG_SHUTDOWN) seen.shut_down = value_of<std::uint8_t>(at);
-    if (at->rta_type == UNIX_DIAG_RQLEN) seen.waiting = value_of<unix_diag_rqlen>(at).udiag_rqueue;
+    if (at->rta_type == UNIX_DIAG_RQLEN) {
+      const auto lengths = value_of<unix_diag_rqlen>(at);
+      seen.waiting = lengths.udiag_rqueue;
+      seen.backlog = lengths.udiag_wqueue;
+    }
     if (at->rta_type == UNIX_DIAG_PEER) {
       seen.connected = true;
       seen.peer = value_of<std::uint32_t>(at);

@@ -22,7 +22,8 @@ struct UnixSocket {
   bool connected = false;
   std::uint64_t peer = 0;  ///< its inode; 0: it was closed
   std::uint32_t shut_down = 0;
-  std::uint64_t waiting = 0;  ///< bytes to read
+  std::uint64_t waiting = 0;  ///< bytes to read; of one that listens, connections
+  std::uint32_t backlog = 0;  ///< of one that listens
 };
 UnixSocket look_at_socket(std::uint64_t inode);
 

@@ -57,6 +57,10 @@ inline process::OpenFiles sample_open_files() {
   add(process::TimerFile{CLOCK_MONOTONIC, 0, 1'000'000, 0, 2}, O_RDWR);
   add(process::SignalFile{1ULL << (SIGUSR1 - 1)}, O_RDWR);
   add(process::PollSet{{{3, 3, 1, 99}}}, O_RDWR);
+  process::ListeningSocket listens{AF_INET, SOCK_STREAM, 6, sample_bytes(16), 5, 0, {{1, 2, 1}}};
+  listens.address[0] = std::byte{AF_INET};
+  listens.address[1] = std::byte{0};
+  add(listens, O_RDWR);
   const auto first = static_cast<std::uint32_t>(all.files.size());
   for (std::uint32_t other : {first + 1, first}) {
     process::PairSocket socket;
@@ -79,6 +83,7 @@ inline process::ThreadImage sample_thread(std::int32_t number) {
   thread.alternate_stack = {0x20000, 0, 0x1000};
   thread.cpus = {0, 3};
   thread.memory_nodes = {0};
+  thread.state = {0x10, 1, 0x4006, 100, 1024, {3, 0, 9}, false, 2};
   return thread;
 }
 
@@ -111,6 +116,7 @@ inline process::ProcessImage sample_image() {
   of_file.protection = 5;
   of_file.offset = 4096;
   of_file.file = 1;
+  of_file.content = base::Hash128{7, 8};
   shared.begin = 0x30000;
   shared.end = 0x34000;
   shared.protection = 1;
@@ -125,6 +131,7 @@ inline process::ProcessImage sample_image() {
   image.posix_timers = {{1, CLOCK_MONOTONIC, SIGEV_SIGNAL, SIGALRM, 9, 0, {0, 1000, 1, 0}}};
   image.open_files = sample_open_files();
   image.threads = {sample_thread(50), sample_thread(53)};
+  image.state = {process::kMembarrierPrivate, 1, 0x602e7, 1, true, -7, 0x33};
   return image;
 }
 

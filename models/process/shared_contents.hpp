@@ -1,0 +1,20 @@
+#pragma once
+// What a program shares with files that it may write by its memory: nobody sees by the times of such a file that it
+// went on. So its content is compared.
+#include <string>
+#include <vector>
+
+#include "process/image.hpp"
+
+namespace perdure::process {
+
+/// Hashes of the files' content where `image` shares it and may write, into its mappings: of `most_bytes` at most, and
+/// of what lies behind that none. For people, what was not looked at. The process stands still.
+std::vector<std::string> add_shared_contents(ProcessImage& image, std::uint64_t most_bytes);
+/// For people: files whose content is another one by now.
+std::vector<std::string> changed_contents(const ProcessImage& image);
+
+/// More takes too long while it stands still, unless that was asked for.
+inline constexpr std::uint64_t kMostSharedBytes = base::GiB;
+
+}  // namespace perdure::process
