@@ -250,6 +250,12 @@ base::Status ArrayRestore::plan_readings(std::vector<std::vector<plan::StoredBox
   return {};
 }
 
+std::size_t ArrayRestore::boxes_kept() const {
+  std::size_t boxes = 0;
+  for (const plan::StoredArray& array : stored_) boxes += array.stored().size();
+  return boxes;
+}
+
 // What this node wants is known first, so that nobody keeps what it needs nothing of.
 base::Status ArrayRestore::read() {
   std::vector<std::byte> told;

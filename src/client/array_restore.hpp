@@ -30,6 +30,8 @@ class ArrayRestore {
   const std::vector<std::int32_t>& absent() const { return matching_.absent; }
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
   base::Status read();
+  /// After read(): how many of the boxes that were stored this rank keeps: those that its node wants something of.
+  std::size_t boxes_kept() const;
   /// SharedChunks::source().
   int source() const { return chunks_.source(); }
 

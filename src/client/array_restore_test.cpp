@@ -853,6 +853,25 @@ TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
   });
 }
 
+// Of what four nodes stored each needs its own, and the last one a bit of that before.
+TEST_F(SpoiltArrays, KeepTheBoxesThatTouchTheirNode) {
+  const auto whole = box_of({{0, 8'000}});
+  ranks_ = 4;
+  per_node_ = 1;
+  on_ranks([&](Job& job) {
+    const std::uint64_t begin = 2'000 * job.rank();
+    wait_for_store(job, write_boxes(job, whole, box_of({{begin, begin + 2'000}})));
+    Wanting want(job, whole, box_of({{job.rank() == 3 ? begin - 10 : begin, begin + 2'000}}));
+    ArrayRestore arrays(job, want.reader, want.regions, {want.ids, false});
+    ASSERT_TRUE(arrays.describe());
+    EXPECT_EQ(arrays.boxes_kept(), 0U);
+    good(arrays.read());
+    EXPECT_EQ(arrays.boxes_kept(), job.rank() == 3 ? 2U : 1U);
+    EXPECT_TRUE(std::all_of(want.memory.begin(), want.memory.end(), [](std::int64_t value) { return value == 0; }));
+    want.reader.release();
+  });
+}
+
 TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
   const auto whole = box_of({{0, 60'000}});
   const auto rows = [&](std::uint64_t rank, std::uint64_t ranks) {
