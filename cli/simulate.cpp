@@ -9,6 +9,7 @@
 #include "cli/arguments.hpp"
 #include "cli/configuration.hpp"
 #include "cli/libraries.hpp"
+#include "cli/progress.hpp"
 #include "cli/simulate_rows.hpp"
 #include "cli/verb.hpp"
 #include "config/toml.hpp"
@@ -99,20 +100,31 @@ base::Result<std::vector<simulate::Scenario>> scenarios(const SimulateArguments&
   return all;
 }
 
-base::Result<std::vector<SimulatedRow>> simulate_all(const SimulateArguments& arguments) {
+/// What all runs together bring to the store; the oracle's are about a hundred.
+std::uint64_t bytes_of_all(const SimulateArguments& arguments, const std::vector<simulate::Scenario>& cells,
+                           std::size_t policies) {
+  std::uint64_t bytes = 0;
+  for (const simulate::Scenario& cell : cells)
+    bytes += std::uint64_t{std::min(cell.nodes, cell.max_simulated)} * cell.writers * cell.chunks * cell.chunk_bytes;
+  return bytes * arguments.repetitions * (policies + (arguments.oracle ? 100 : 0));
+}
+
+base::Result<std::vector<SimulatedRow>> simulate_all(const SimulateArguments& arguments, Terminal& terminal) {
   PERDURE_TRY(const auto policies, chosen_policies(arguments));
   PERDURE_TRY(const auto cells, scenarios(arguments));
   std::vector<SimulatedRow> rows;
+  Progress progress(terminal, "simulating", bytes_of_all(arguments, cells, policies.size()));
   for (const auto& cell : cells)
     for (unsigned repetition = 0; repetition < arguments.repetitions; ++repetition) {
       simulate::Scenario scenario = cell;
+      const auto stored = [&](std::uint64_t chunks) { progress.add(chunks * scenario.chunk_bytes); };
       scenario.seed = arguments.seed + repetition;
       for (const auto* policy : policies) {
-        PERDURE_TRY(auto outcome, simulate::run(scenario, *policy));
+        PERDURE_TRY(auto outcome, simulate::run(scenario, *policy, stored));
         rows.push_back({policy->name, "", scenario, repetition, std::move(outcome)});
       }
       if (!arguments.oracle) continue;
-      PERDURE_TRY(auto best, simulate::oracle(scenario));
+      PERDURE_TRY(auto best, simulate::oracle(scenario, stored));
       rows.push_back({"oracle", std::move(best.plan), scenario, repetition, std::move(best.outcome)});
     }
   for (SimulatedRow& row : rows)
@@ -135,7 +147,7 @@ int show(const SimulateArguments& typed, const Given& given, Terminal& terminal)
   const auto effective = configured(typed, given, terminal);
   if (!effective) return report(terminal, effective.error());
   const SimulateArguments& arguments = *effective;
-  const auto rows = simulate_all(arguments);
+  const auto rows = simulate_all(arguments, terminal);
   if (!rows) return report(terminal, rows.error());
   if (arguments.json) {
     base::Json list = base::Json::array();

@@ -51,6 +51,14 @@ TEST(Simulate, TheSameSeedGivesTheSameAnswer) {
   EXPECT_NE(with("5"), with("6"));
 }
 
+TEST(Simulate, SaysOnATerminalHowFarItIs) {
+  const std::vector<std::string> all{"simulate", kNode, "--policy", "adaptive"};
+  const Ran silent = run_verb(all), live = run_verb(all, true);
+  EXPECT_EQ(live.status, kGood);
+  EXPECT_EQ(live.out, silent.out);
+  EXPECT_TRUE(live.err.ends_with("\r\x1b[K")) << "the table takes the bar's place";
+}
+
 TEST(Simulate, AnswersWithTheBestPlanInHindsight) {
   const auto rows =
       run_verb({"simulate", kNode, "--policy", "adaptive", "--writers", "4", "--oracle", "--json"}).json()["rows"];

@@ -19,10 +19,11 @@ struct Ran {
   base::Json json() const { return base::Json::parse(out, nullptr, false); }
 };
 
-inline Ran run_verb(const std::vector<std::string>& arguments) {
+/// `live`: as on a terminal that redraws a line.
+inline Ran run_verb(const std::vector<std::string>& arguments, bool live = false) {
   char *out = nullptr, *err = nullptr;
   std::size_t out_bytes = 0, err_bytes = 0;
-  Terminal terminal{open_memstream(&out, &out_bytes), open_memstream(&err, &err_bytes), false, {}};
+  Terminal terminal{open_memstream(&out, &out_bytes), open_memstream(&err, &err_bytes), live, {}};
   Ran ran;
   ran.status = run_command_line(arguments, terminal);
   std::fclose(terminal.out);

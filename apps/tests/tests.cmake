@@ -88,12 +88,6 @@ if(NOT PERDURE_SANITIZE)  # several times as slow
   mesh_app_test(Apps.TaylorGreenReproducesItsBitsOnAnyNumberOfRanksAndThreads taylor_reproducible ${taylor_green})
 endif()
 
-list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_directories)
-add_test(NAME Apps.TheProgramOnTheMeshPageCompiles COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/page_compiles
-  ${PROJECT_SOURCE_DIR}/docs/mesh.md ${CMAKE_CXX_COMPILER} -w -I${PROJECT_SOURCE_DIR}/models -I${PROJECT_SOURCE_DIR}/include
-  ${mpi_directories})
-set_tests_properties(Apps.TheProgramOnTheMeshPageCompiles PROPERTIES TIMEOUT 300 LABELS apps)
-
 # Killed at drawn moments, they go on from what the mesh found necessary to save, on other numbers of ranks.
 function(killed_test name seed lives)
   add_test(NAME Apps.${name}KilledAnywhereEndsAsItWouldHave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_killed ${seed} ${lives} ${ARGN})

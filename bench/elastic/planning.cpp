@@ -23,7 +23,7 @@ std::uint64_t peak_bytes() {
 
 struct Stored {
   std::vector<plan::StoredArray> arrays;
-  std::vector<plan::StoredCapture> captures;
+  plan::StoredCaptures captures;
 };
 
 Stored stored(const Planning& settings, const array::Box& whole) {
@@ -32,7 +32,7 @@ Stored stored(const Planning& settings, const array::Box& whole) {
   Stored all;
   for (std::uint32_t rank = 0; rank < settings.writers; ++rank) {
     boxes.push_back({rank, array::block(whole, grid, rank), 0});
-    all.captures.push_back({boxes.back().box.elements() * kElement, settings.chunk_bytes});
+    all.captures[rank] = {boxes.back().box.elements() * kElement, settings.chunk_bytes};
   }
   all.arrays.emplace_back(kElement, std::move(boxes));
   return all;
@@ -55,7 +55,7 @@ base::Status check_plan(const Stored& all, const std::vector<plan::WantedBox>& b
   for (const auto& reading : readings) {
     const auto& from = all.arrays[0].stored()[reading.chunk.rank];
     for (const auto& to : boxes)
-      plan::copies(kElement, from, all.captures[from.rank], reading.chunk.chunk, to.memory,
+      plan::copies(kElement, from, all.captures.at(from.rank), reading.chunk.chunk, to.memory,
                    [&](std::uint64_t, std::int64_t, std::uint64_t bytes) { arrives += bytes; });
   }
   if (arrives == needed) return {};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "automatic/follower.hpp"
 #include "perdure/perdure_mpi.hpp"
 #include "smoothing.hpp"
 #include "verbs.hpp"

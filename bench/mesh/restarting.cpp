@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "automatic/follower.hpp"
 #include "perdure/perdure_mpi.hpp"
 #include "smoothing.hpp"
 #include "verbs.hpp"

@@ -95,9 +95,11 @@ bool AnnotatedProgram::begin(std::string_view name, std::string_view where, std:
       accesses_of(name, use);
     }
   }
-  const bool runs = protection_->loop(track::loop_id(name, where), name, accesses_, true);
+  const track::LoopId id = track::loop_id(name, where);
+  const bool runs = protection_->loop(id, name, accesses_, true);
   ++regions_;
   if (runs) {
+    if (check_) check_->begin(id, protection_->sets(), accesses_);
     is_open_ = true;
     open_ = name;
   } else {
@@ -109,6 +111,10 @@ bool AnnotatedProgram::begin(std::string_view name, std::string_view where, std:
 void AnnotatedProgram::end() {
   if (!is_open_) refuse("the end of a region", "none was begun", "it follows a begin that says run");
   is_open_ = false;
+  if (check_)
+    if (const auto wrote = check_->end(protection_->sets()))
+      refuse("region '" + open_ + "'", "it wrote " + *wrote + ", which it did not say",
+             "say it, or a restart has other values");
   for (const auto& value : gives_) protection_->answer(value);
 }
 

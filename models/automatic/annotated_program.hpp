@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "automatic/protection.hpp"
+#include "automatic/region_check.hpp"
 
 namespace perdure::automatic {
 
@@ -25,6 +26,8 @@ class AnnotatedProgram {
   };
   /// `reports`: this rank writes the policy's report.
   AnnotatedProgram(Policy policy, bool reports) : policy_(std::move(policy)), reports_(reports) {}
+  /// From here on a region that writes what it did not say is an error of its end().
+  void check_regions() { check_.emplace(); }
 
   // All throw Failure, or what the store does.
   track::SetId declare(StoredSet set);
@@ -67,6 +70,7 @@ class AnnotatedProgram {
   std::vector<std::span<std::byte>> gives_;
   std::string open_;  // the region that is run
   bool is_open_ = false;
+  std::optional<RegionCheck> check_;
   std::uint64_t regions_ = 0;
 };
 

@@ -13,40 +13,14 @@
 #include "automatic/checkpoint_store.hpp"
 #include "automatic/follower.hpp"
 #include "automatic/place_choice.hpp"
+#include "automatic/protected_run.hpp"
 #include "automatic/signals.hpp"
 #include "track/report.hpp"
 #include "track/tracker.hpp"
 
 namespace perdure::automatic {
 
-struct Policy {
-  std::string name = "mesh";      ///< of the checkpoints
-  double every_s = 0;             ///< a checkpoint so long after the one before; 0: not by time
-  std::uint64_t every_loops = 0;  ///< or after so many loops; 0: not by loops
-  std::string before;             ///< only before loops of this name; "": where it is smallest
-  std::vector<std::string> only;  ///< data sets that are saved as a whole, and no others; empty: what is needed
-  /// So many loops of the run say where a checkpoint is smallest, or up to eight times as many where time steps are
-  /// long.
-  std::uint64_t learns = 2048;
-  std::uint64_t decides = 20000;  ///< of what so many loops behind a place do not touch all is saved
-  std::string report;             ///< a file that says where a checkpoint is smallest, for `perdure track`; "": none
-  /// SIGTERM and SIGINT: a checkpoint at the next place, and when it is in the store the process ends as it would have.
-  /// SIGUSR1: a checkpoint. On any rank.
-  bool on_signals = false;
-  bool foresees = true;  ///< saves at the place what loops behind it will need, as learnt, and watches them
-};
-
-/// What a checkpoint was.
-struct Taken {
-  std::string before;             ///< the loop
-  std::uint64_t loop = 0;         ///< its number
-  std::uint64_t bytes = 0;        ///< of all ranks
-  std::uint64_t state_bytes = 0;  ///< all data sets with their halos, of all ranks
-  double blocking_s = 0;          ///< this rank did not compute
-  bool foreseen = false;          ///< it was written at once; else what loops read was put aside until all was known
-};
-
-class Protection final : public Follower {
+class Protection final : public Follower, public ProtectedRun {
  public:
   using Tell = std::function<void(const std::string&)>;
   /// Goes on from the newest checkpoint of the policy's name, if there is one; after all that every run does first.
@@ -68,18 +42,14 @@ class Protection final : public Follower {
   /// The set lies elsewhere from here on, with its content; of a swap of two sets the loop says that it reads and
   /// writes both.
   void moved(track::SetId set, std::vector<Part> owned);
-  /// See Tracker::fast_forward().
-  std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload);
-  /// Before a program takes anything out of its data sets at its end. Throws where it has not come to the place that it
-  /// was to go on from: it is a shorter program, or other input, and what its data sets have is not what it computed.
-  void ended() const;
-  /// At the next place, whatever the policy says. All ranks say so.
-  void trigger() { wanted_ = true; }
+  std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload) override;
+  void ended() const override;
+  void trigger() override { wanted_ = true; }
   bool is_late() const { return choice_.is_late(); }  ///< a checkpoint was wanted long ago
-  bool restarted() const { return restarted_; }
-  std::uint64_t goes_on_at() const { return goes_on_at_; }  ///< the loop that a restart goes to
+  bool restarted() const override { return restarted_; }
+  std::uint64_t goes_on_at() const override { return goes_on_at_; }
   const std::vector<StoredSet>& sets() const { return sets_; }
-  const std::vector<Taken>& taken() const { return taken_; }
+  const std::vector<Taken>& taken() const override { return taken_; }
   /// Of each loop what a checkpoint there would save, as learnt so far.
   track::Report report() const;
 

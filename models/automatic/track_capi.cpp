@@ -221,8 +221,12 @@ perdure_status perdure_track_open(perdure_t* handle, const perdure_track_policy*
   if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
   *out = nullptr;
   std::string text;
-  const perdure_status status = caught(
-      text, [&] { *out = std::make_unique<perdure_track>(handle, policy_of(policy), is_first(handle)).release(); });
+  const perdure_status status = caught(text, [&] {
+    auto track = std::make_unique<perdure_track>(handle, policy_of(policy), is_first(handle));
+    if (const char* check = std::getenv("PERDURE_TRACK_CHECK"); check != nullptr && *check != '\0')
+      track->program.check_regions();
+    *out = track.release();
+  });
   tell(message, message_bytes, text);
   return status;
 }

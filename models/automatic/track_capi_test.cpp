@@ -486,6 +486,26 @@ TEST_F(Refusals, OfRegionsNameThem) {
   array_.name = "one";
 }
 
+// With PERDURE_TRACK_CHECK, which tells a program that is tested from one that runs.
+TEST_F(Refusals, OfWhatARegionWritesAndDidNotSayNameIt) {
+  for (const bool checks : {false, true}) {
+    if (checks) ::setenv("PERDURE_TRACK_CHECK", "1", 1);
+    begin_anew();
+    ::unsetenv("PERDURE_TRACK_CHECK");
+    ASSERT_EQ(perdure_track_start(track_), PERDURE_OK);
+    ASSERT_EQ(region({perdure_writes(one_), perdure_reads(two_)}), PERDURE_OK);
+    memory_[1][1] = 4;
+    ASSERT_EQ(perdure_track_end(track_), PERDURE_OK);
+    ASSERT_EQ(region({perdure_writes(one_), perdure_reads(two_)}, "another"), PERDURE_OK);
+    other_memory_[3][5] += 1;
+    const perdure_status ended = perdure_track_end(track_);
+    if (checks)
+      refused(ended, "region 'another': it wrote [0:4, 0:6] of data 'two', which it did not say");
+    else
+      EXPECT_EQ(ended, PERDURE_OK);
+  }
+}
+
 TEST_F(Refusals, OfASwapOfUnlikeArraysNameBoth) {
   const std::uint64_t extents[2] = {6, 4};
   perdure_array array{"three", "f8", 2, extents, nullptr, 0, nullptr, nullptr};

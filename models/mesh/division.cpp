@@ -1,8 +1,7 @@
 #include "mesh/division.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
+#include <limits>
 
 namespace perdure::mesh {
 namespace {
@@ -21,35 +20,9 @@ Box box(std::initializer_list<std::array<std::int64_t, 2>> ranges) {
   return made;
 }
 
-tl::expected<Division, std::string> Division::among(std::span<const std::int64_t> cells, int ranks,
-                                                    std::int64_t least) {
-  if (cells.empty() || cells.size() > kMostBlockDimensions)
-    return tl::unexpected(std::string("a block has 1 to 3 dimensions"));
-  Division made;
-  made.dimensions_ = static_cast<unsigned>(cells.size());
-  std::copy(cells.begin(), cells.end(), made.cells_.begin());
-  const auto fits = [&](unsigned d, int parts) {
-    return parts == 1 ? made.cells_[d] >= 1 : made.cells_[d] / parts >= std::max<std::int64_t>(least, 1);
-  };
-  // Cuts across x come last of equal ones: long rows are quick.
-  std::optional<std::tuple<std::int64_t, int, int>> best;
-  for (int x = 1; x <= ranks; ++x) {
-    if (ranks % x != 0 || !fits(0, x)) continue;
-    for (int y = 1; y <= ranks / x; ++y) {
-      const int z = ranks / x / y;
-      if (ranks / x % y != 0 || !fits(1, y) || !fits(2, z)) continue;
-      const auto& [nx, ny, nz] = made.cells_;
-      const std::tuple cut((x - 1) * ny * nz + (y - 1) * nx * nz + (z - 1) * nx * ny, x, y);
-      if (best && *best <= cut) continue;
-      best = cut;
-      made.grid_ = {x, y, z};
-    }
-  }
-  if (best) return made;
-  std::string text;
-  for (const auto count : cells) text += (text.empty() ? "" : " x ") + std::to_string(count);
-  return tl::unexpected(text + " cells cannot be divided among " + std::to_string(ranks) + " ranks so that each has " +
-                        std::to_string(least) + " or more in each dimension: take fewer ranks, or more threads");
+Division::Division(std::span<const std::int64_t> cells, const std::array<int, kMostBlockDimensions>& grid)
+    : dimensions_(static_cast<unsigned>(cells.size())), grid_(grid) {
+  std::copy(cells.begin(), cells.end(), cells_.begin());
 }
 
 std::array<int, kMostBlockDimensions> Division::position(int rank) const {

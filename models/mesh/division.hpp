@@ -2,12 +2,10 @@
 // How the cells of a block are divided among ranks: as a grid of parts, as even as can be. Pure.
 #include <array>
 #include <cstdint>
-#include <limits>
+#include <initializer_list>
 #include <span>
-#include <string>
-#include <tl/expected.hpp>
 
-#include "track/box_set.hpp"
+#include "track/box.hpp"
 
 namespace perdure::mesh {
 
@@ -23,10 +21,8 @@ Box box(std::initializer_list<std::array<std::int64_t, 2>> ranges);
 
 class Division {
  public:
-  /// Of cells 0 to before `cells[d]` in 1 to 3 dimensions: the grid whose cuts are the smallest. Each part has `least`
-  /// cells or more in each dimension, as neighbours exchange so many. Error: no grid of so many ranks has that.
-  static tl::expected<Division, std::string> among(std::span<const std::int64_t> cells, int ranks, std::int64_t least);
-
+  /// Cells 0 to before `cells[d]` in 1 to 3 dimensions, in so many parts in each.
+  Division(std::span<const std::int64_t> cells, const std::array<int, kMostBlockDimensions>& grid);
   unsigned dimensions() const { return dimensions_; }
   const std::array<int, kMostBlockDimensions>& grid() const { return grid_; }
   int ranks() const { return grid_[0] * grid_[1] * grid_[2]; }
@@ -41,9 +37,9 @@ class Division {
   std::array<std::int64_t, 2> interval(unsigned dimension, int at) const;
 
  private:
-  unsigned dimensions_ = 1;
+  unsigned dimensions_;
   std::array<std::int64_t, kMostBlockDimensions> cells_{1, 1, 1};
-  std::array<int, kMostBlockDimensions> grid_{1, 1, 1};
+  std::array<int, kMostBlockDimensions> grid_;
 };
 
 }  // namespace perdure::mesh

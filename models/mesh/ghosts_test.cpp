@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "mesh/divided.hpp"
 #include "mesh/mesh.hpp"
 #include "mesh/random_loops_testing.hpp"
 #include "mesh/thread_ranks_testing.hpp"
@@ -38,7 +39,7 @@ class GhostsOfFour : public testing::Test {
     set_.ghosts_are_stale(written);
     return directions(set_.stale);
   }
-  const Division division_ = Division::among(kCells, 4, 2).value();
+  const Division division_ = divided(kCells, 4, 2).value();
   const Block block_{"block", {16, 16}, division_, division_.part(0)};
   Dataset set_{block_, "set", 8, "double", {}, 0};
   const Box all_ = box({{0, 16}, {0, 16}});
@@ -114,7 +115,7 @@ class RandomMesh {
     for (std::int64_t d = 0; d < dimensions; ++d) cells_.push_back(6 + below(dimensions == 1 ? 30 : 12 / dimensions));
     std::vector<int> possible;
     for (const int ranks : {2, 3, 4, 6, 8, 9})
-      if (Division::among(cells_, ranks, kWidest)) possible.push_back(ranks);
+      if (divided(cells_, ranks, kWidest)) possible.push_back(ranks);
     ranks_ = possible.at(static_cast<std::size_t>(below(static_cast<std::int64_t>(possible.size()))));
   }
   const std::vector<std::int64_t>& cells() const { return cells_; }
@@ -199,7 +200,7 @@ TEST(RandomGhosts, AreNeededAndStaleExactlyWhereSomeRankReadsAndAnotherWrites) {
   const auto seeds = test_support::many_seeds(0, 500, 500);
   for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     RandomMesh mesh(seed);
-    const Division division = Division::among(mesh.cells(), mesh.ranks(), RandomMesh::kWidest).value();
+    const Division division = divided(mesh.cells(), mesh.ranks(), RandomMesh::kWidest).value();
     const Block block{"block", mesh.cells(), division, division.part(0)};
     const Shape shape = mesh.shape();
     Dataset set(block, "set", 1, "int8", shape, 0);

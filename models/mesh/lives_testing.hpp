@@ -12,6 +12,7 @@
 #include "mesh/protection.hpp"
 #include "mesh/random_loops_testing.hpp"
 #include "mesh/rows.hpp"
+#include "mesh/stored_mesh.hpp"
 #include "mesh/thread_ranks_testing.hpp"
 #include "track/place_codec.hpp"
 

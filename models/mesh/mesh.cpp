@@ -6,7 +6,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "automatic/follower.hpp"
 #include "automatic/stored_set.hpp"
+#include "mesh/divided.hpp"
 
 namespace perdure::mesh {
 namespace {
@@ -87,7 +89,7 @@ Mesh::Mesh(std::unique_ptr<Ranks> ranks, Options options)
 Mesh::~Mesh() = default;
 
 const Block& Mesh::block(std::string name, std::vector<std::int64_t> cells, std::int64_t widest_halo) {
-  auto division = Division::among(cells, ranks_->size(), widest_halo);
+  auto division = divided(cells, ranks_->size(), widest_halo);
   if (!division) refuse("block '" + name + "'", division.error());
   const Box part = division->part(ranks_->rank());
   blocks_.push_back(std::make_unique<Block>(Block{std::move(name), std::move(cells), *division, part}));

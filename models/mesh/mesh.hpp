@@ -10,11 +10,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "automatic/follower.hpp"
 #include "mesh/arguments.hpp"
 #include "mesh/ghosts.hpp"
 #include "mesh/transfer.hpp"
 #include "perdure/arrays.hpp"
+
+namespace perdure::automatic {
+class Follower;
+}  // namespace perdure::automatic
 
 namespace perdure::mesh {
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "mesh/divided.hpp"
 #include "mesh/random_loops_testing.hpp"
 #include "mesh/thread_ranks_testing.hpp"
 #include "support/seeds.hpp"
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 TEST(Divisions, HaveEveryCellOnceAndCutAsLittleAsTheyCan) {
   const std::int64_t cells[] = {40, 17, 9};
   for (const int ranks : {1, 2, 3, 4, 6, 7, 12, 24}) {
-    const auto division = Division::among(cells, ranks, 2);
+    const auto division = divided(cells, ranks, 2);
     ASSERT_TRUE(division) << division.error();
     ASSERT_EQ(division->ranks(), ranks);
     std::int64_t elements = 0;
@@ -34,17 +35,17 @@ TEST(Divisions, HaveEveryCellOnceAndCutAsLittleAsTheyCan) {
     EXPECT_EQ(elements, 45 * 22 * 14);
   }
   const std::int64_t square[] = {100, 100};
-  EXPECT_EQ(Division::among(square, 4, 2)->grid(), (std::array{2, 2, 1}));
-  EXPECT_EQ(Division::among(square, 2, 2)->grid(), (std::array{1, 2, 1})) << "rows stay whole";
+  EXPECT_EQ(divided(square, 4, 2)->grid(), (std::array{2, 2, 1}));
+  EXPECT_EQ(divided(square, 2, 2)->grid(), (std::array{1, 2, 1})) << "rows stay whole";
 }
 
 TEST(Divisions, AreRefusedWhereAPartWouldBeTooSmall) {
   const std::int64_t cells[] = {6, 5};
-  EXPECT_TRUE(Division::among(cells, 6, 2));
-  const auto refused = Division::among(cells, 8, 2);
+  EXPECT_TRUE(divided(cells, 6, 2));
+  const auto refused = divided(cells, 8, 2);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error(), HasSubstr("6 x 5 cells cannot be divided among 8 ranks"));
-  EXPECT_TRUE(Division::among(std::vector<std::int64_t>{1}, 1, 2)) << "alone nobody exchanges anything";
+  EXPECT_TRUE(divided(std::vector<std::int64_t>{1}, 1, 2)) << "alone nobody exchanges anything";
 }
 
 TEST(RandomMeshLoops, HaveTheSameContentOnAnyNumberOfRanksAndThreads) {

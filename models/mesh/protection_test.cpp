@@ -116,7 +116,7 @@ class ProtectedSteps : public testing::Test {
   bool fast_forwards_ = false;
   std::vector<std::int64_t> steps_;
   SharedVersions shared_;
-  Protection* protection_ = nullptr;
+  automatic::Protection* protection_ = nullptr;
   std::vector<std::string> said_;
   std::vector<Taken> taken_;
   track::Report report_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mesh/divided.hpp"
 #include "mesh/mesh.hpp"
 
 namespace perdure::mesh {
@@ -61,7 +62,7 @@ class RandomLoops {
     }
     for (int i = 0; i < 12; ++i) loops_.push_back(any_loop());
   }
-  bool fits(int ranks) const { return Division::among(cells_, ranks, 2).has_value(); }
+  bool fits(int ranks) const { return divided(cells_, ranks, 2).has_value(); }
 
   /// Fills in what this rank has of all data sets. Returns all answers, of which the last ones are of all content.
   std::vector<double> run(std::unique_ptr<Ranks> ranks, Options options, Content& content, std::mutex& mutex) const {

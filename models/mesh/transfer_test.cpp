@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "mesh/divided.hpp"
 #include "mesh/mesh.hpp"
 #include "mesh/thread_ranks_testing.hpp"
 #include "support/seeds.hpp"
@@ -53,7 +54,7 @@ class RandomTransfers {
     }
   }
   bool fits(int ranks) const {
-    return Division::among(cells_[0], ranks, 2).has_value() && Division::among(cells_[1], ranks, 2).has_value();
+    return divided(cells_[0], ranks, 2).has_value() && divided(cells_[1], ranks, 2).has_value();
   }
 
   /// As one copy after the other would do it.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mesh/divided.hpp"
 #include "mesh/random_loops_testing.hpp"
 
 namespace perdure::mesh {
@@ -47,9 +48,7 @@ class TwoBlocks {
   }
   static constexpr const char* kLoops[] = {"hand down", "flux", "advance", "sub-step",
                                            "edge",      "next", "hand up", "end"};
-  bool fits(int ranks) const {
-    return Division::among(shape_.coarse, ranks, 2) && Division::among(shape_.fine, ranks, 2);
-  }
+  bool fits(int ranks) const { return divided(shape_.coarse, ranks, 2) && divided(shape_.fine, ranks, 2); }
 
   /// As RandomLoops::run().
   std::vector<double> run(std::unique_ptr<Ranks> ranks, Options options, Content& content, std::mutex& mutex,

@@ -1,32 +1,12 @@
 #pragma once
-// Boxes of indices, and sets of them: which elements of a data set were written, are read, or are not decided yet.
-// Pure.
-#include <algorithm>
-#include <array>
+// Sets of boxes of indices: which elements of a data set were written, are read, or are not decided yet. Pure.
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "track/box.hpp"
+
 namespace perdure::track {
-
-inline constexpr unsigned kMostDimensions = 5;
-
-/// The elements whose index is at least `begin` and below `end` in each dimension; halos have negative indices. Without
-/// dimensions it is one element: a scalar.
-struct Box {
-  unsigned dimensions = 0;
-  std::array<std::int64_t, kMostDimensions> begin{}, end{};
-  bool empty() const;
-  /// Below 2^63 for what declare() of a tracker took.
-  std::uint64_t elements() const;
-  bool contains(const Box& other) const;
-  std::string text() const;  ///< "[-2:100, 0:40]"
-  friend bool operator==(const Box&, const Box&) = default;
-};
-
-/// What is in both, which have as many dimensions; may be empty.
-Box intersection(const Box& a, const Box& b);
 
 /// Elements, each once, as disjoint boxes of as many dimensions. Allocates only when it has more boxes than ever.
 class BoxSet {

@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
-namespace perdure::track {
+#include "track/loop_id.hpp"
 
-/// Of a loop: its name and its place in the program, hashed.
-using LoopId = std::uint64_t;
+namespace perdure::track {
 
 class LoopSequence {
  public:

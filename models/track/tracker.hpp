@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "track/access.hpp"
+#include "track/box_set.hpp"
+#include "track/loop_sequence.hpp"
 
 namespace perdure::track {
 

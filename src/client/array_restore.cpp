@@ -55,11 +55,15 @@ struct ArrayRestore::ToldPiece {
   }
 };
 
+/// What pieces have of arrays, without boxes: so much all ranks hear before they know whether they want any.
+struct ArrayRestore::ToldArrays {
+  std::vector<segment::RegionEntry> arrays;
+  std::string local = {};  ///< the first that is no array
+  PERDURE_FIELDS(arrays, local)
+};
+
 ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions, capture::Wanted wanted)
-    : job_(job), reader_(reader), regions_(regions), matching_{std::move(wanted)} {
-  for (const auto& [id, region] : regions.regions())
-    if (region.part && !region.name().empty()) matching_.names.emplace(region.name());
-}
+    : job_(job), reader_(reader), regions_(regions), matching_{std::move(wanted)} {}
 
 // Of what is only in the redundancy of other nodes.
 base::Result<std::vector<ArrayRestore::ToldPiece>> ArrayRestore::describe_lost(
@@ -78,8 +82,8 @@ base::Result<std::vector<ArrayRestore::ToldPiece>> ArrayRestore::describe_lost(
   return told;
 }
 
-// [local] Leaders say what the pieces that their node knows of have of arrays.
-base::Status ArrayRestore::tell_pieces(std::vector<std::byte>& told) {
+// [local] A leader: what the pieces that its node knows of have of arrays, to be told now and in read().
+base::Status ArrayRestore::look_at_pieces(std::vector<std::byte>& told) {
   std::vector<ToldPiece> pieces;
   std::vector<std::uint32_t> lost;
   for (std::uint32_t rank = 0; rank < reader_.ranks(); ++rank) {
@@ -93,45 +97,59 @@ base::Status ArrayRestore::tell_pieces(std::vector<std::byte>& told) {
   }
   PERDURE_TRY(auto described, describe_lost(lost));
   std::move(described.begin(), described.end(), std::back_inserter(pieces));
-  told = base::encode_fields(pieces);
+  pieces_ = base::encode_fields(pieces);
+  for (const ToldPiece& piece : pieces) {
+    ToldArrays arrays{{}, piece.local};
+    for (const ToldPart& part : piece.parts) arrays.arrays.push_back(part.entry);
+    PERDURE_CHECK(add_arrays(arrays));
+  }
+  PERDURE_TRY(auto all, entries());
+  told = base::encode_fields(ToldArrays{std::move(all), local_});
   return {};
 }
 
-base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
+// Pieces are all of the same arrays.
+base::Status ArrayRestore::add_arrays(const ToldArrays& told) {
+  if (local_.empty()) local_ = told.local;
+  for (const segment::RegionEntry& entry : told.arrays) {
+    PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text()));
+    array.boxes.clear();
+    auto known = std::lower_bound(arrays_.begin(), arrays_.end(), entry.id,
+                                  [](const Array& a, std::int32_t id) { return a.id < id; });
+    if (known == arrays_.end() || known->id != entry.id)
+      known = arrays_.insert(known, {entry.id, array, capture::kNoRegion});
+    if (known->entry.type != array.type || known->entry.whole != array.whole || known->entry.kind != array.kind)
+      return base::fail(PERDURE_CORRUPT, reader_.id().text(),
+                        segment::region_text(entry) + " of some ranks is of another array than that of others");
+  }
+  return {};
+}
+
+// Of all boxes that were stored this rank keeps those that its node needs something of.
+base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes, std::vector<std::vector<plan::StoredBox>>& near) {
   PERDURE_TRY(const auto pieces, base::decode_fields<std::vector<ToldPiece>>(bytes, "arrays"));
   for (const auto& piece : pieces) {
-    if (piece.rank >= captures_.size() || piece.chunk_bytes == 0)
+    if (piece.rank >= reader_.ranks() || piece.chunk_bytes == 0)
       return base::fail(PERDURE_CORRUPT, reader_.id().text(), "there is a piece of none of its ranks");
-    captures_[piece.rank] = {piece.bytes, piece.chunk_bytes};
-    if (local_.empty()) local_ = piece.local;
     for (const auto& [at, entry] : piece.parts) {
       PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text() + ", rank " + std::to_string(piece.rank)));
-      auto known = std::lower_bound(arrays_.begin(), arrays_.end(), entry.id,
-                                    [](const Array& a, std::int32_t id) { return a.id < id; });
-      const auto boxes = std::exchange(array.boxes, {});
-      if (known == arrays_.end() || known->id != entry.id)
-        known = arrays_.insert(known, {entry.id, array, {}, capture::kNoRegion});
-      if (known->entry.type != array.type || known->entry.whole != array.whole || known->entry.kind != array.kind)
+      const std::int32_t id = entry.id;
+      const auto known = std::find_if(arrays_.begin(), arrays_.end(), [id](const Array& a) { return a.id == id; });
+      if (known == arrays_.end() || known->entry.whole.dimensions != array.whole.dimensions)
         return base::fail(PERDURE_CORRUPT, reader_.id().text(),
-                          segment::region_text(entry) + " of rank " + std::to_string(piece.rank) +
-                              " is of another array than that of other ranks");
-      if (!may_be_wanted(entry)) continue;  // by no other rank either: all declare the same arrays
+                          segment::region_text(entry) + " was not told of before");
+      const auto number = static_cast<std::size_t>(known - arrays_.begin());
       std::uint64_t begin = at;
-      for (const auto& box : boxes) {
-        known->stored.push_back({piece.rank, box, begin});
+      for (const auto& box : array.boxes) {
+        if (wants_[number].meets(box)) {
+          near[number].push_back({piece.rank, box, begin});
+          captures_[piece.rank] = {piece.bytes, piece.chunk_bytes};
+        }
         begin += box.elements() * entry.element_bytes;
       }
     }
   }
   return {};
-}
-
-// Or not: that is known when all have told.
-bool ArrayRestore::may_be_wanted(const segment::RegionEntry& entry) const {
-  if (regions_.find(entry.id) != nullptr) return true;
-  const std::string name(segment::name_of(entry));
-  return matching_.names.contains(name) ||
-         regions_.changes().renamed().contains(name.empty() ? std::to_string(entry.id) : name);
 }
 
 // Of arrays, as one rank would have stored them that has none of their elements.
@@ -163,13 +181,16 @@ base::Result<segment::ArrayEntry> ArrayRestore::array(std::int32_t id) const {
 }
 
 base::Status ArrayRestore::describe() {
-  captures_.assign(reader_.ranks(), {});
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(job_.comm(), "restore",
-                            [&]() -> base::Status { return job_.leads() ? tell_pieces(told) : base::Status(); }));
+                            [&]() -> base::Status { return job_.leads() ? look_at_pieces(told) : base::Status(); }));
   base::Status heard;
   PERDURE_CHECK(comm::tell_all(job_.comm(), job_.leader(), told, [&](std::size_t, base::ConstByteSpan bytes) {
-    if (heard) heard = base::caught("restore", [&] { return hear_pieces(bytes); });
+    if (heard)
+      heard = base::caught("restore", [&]() -> base::Status {
+        PERDURE_TRY(const auto arrays, base::decode_fields<ToldArrays>(bytes, "arrays"));
+        return add_arrays(arrays);
+      });
     return base::Status();
   }));
   const auto checked = base::caught("restore", [&]() -> base::Status {
@@ -189,22 +210,31 @@ base::Status ArrayRestore::hear_wanted(std::size_t rank, base::ConstByteSpan byt
     if (array == arrays_.end()) continue;  // that rank says so itself
     PERDURE_TRY(const auto boxes, array::decode_boxes(wanted.boxes, array->entry.whole, array::kMostBoxes, "arrays"));
     for (const auto& box : boxes)
-      wants_[static_cast<std::size_t>(array - arrays_.begin())].push_back(
-          {static_cast<std::uint32_t>(rank), {box, {}, 0}});
+      wants_[static_cast<std::size_t>(array - arrays_.begin())].add({static_cast<std::uint32_t>(rank), {box, {}, 0}});
   }
   return {};
 }
 
-// [local] After all ranks of this node have said what they want.
-base::Status ArrayRestore::plan_readings() {
-  for (auto& array : arrays_) stored_.emplace_back(array.entry.type.bytes(), std::move(array.stored));
+// [local] After those of the other ranks of this node.
+base::Status ArrayRestore::add_own_wants() {
   memory_.resize(arrays_.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    if (arrays_[i].to == capture::kNoRegion) continue;
-    const auto* region = regions_.find(arrays_[i].to);
-    memory_[i] = region->part->wanted();
+    if (arrays_[i].to != capture::kNoRegion) memory_[i] = regions_.find(arrays_[i].to)->part->wanted();
+    for (const auto& lies : memory_[i]) wants_[i].add({job_.rank(), lies});
+    wants_[i].all_are_there();
+  }
+  return {};
+}
+
+// [local] After all ranks of this node have said what they want, and all leaders what there is.
+base::Status ArrayRestore::plan_readings(std::vector<std::vector<plan::StoredBox>> near) {
+  std::vector<std::vector<plan::WantedBox>> wanted;
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    near[i].shrink_to_fit();
+    stored_.emplace_back(arrays_[i].entry.type.bytes(), std::move(near[i]));
+    wanted.push_back(wants_[i].take());
     for (const auto& lies : memory_[i]) {
-      wants_[i].push_back({job_.rank(), lies});
+      const auto* region = regions_.find(arrays_[i].to);
       stored_[i].meeting(lies.box, [&](const plan::StoredBox& stored, const array::Box&) {
         pairs_[stored.rank].push_back({i, &stored, &lies, region->part->address()});
       });
@@ -216,10 +246,17 @@ base::Status ArrayRestore::plan_readings() {
                                             : covered.overlaps.front().box.text() + " is stored twice"));
     }
   }
-  readings_ = plan::readings(stored_, wants_, captures_);
+  readings_ = plan::readings(stored_, wanted, captures_);
   return {};
 }
 
+std::size_t ArrayRestore::boxes_kept() const {
+  std::size_t boxes = 0;
+  for (const plan::StoredArray& array : stored_) boxes += array.stored().size();
+  return boxes;
+}
+
+// What this node wants is known first, so that nobody keeps what it needs nothing of.
 base::Status ArrayRestore::read() {
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
@@ -241,9 +278,18 @@ base::Status ArrayRestore::read() {
         if (heard) heard = base::caught("restore", [&] { return hear_wanted(from, bytes); });
         return base::Status();
       }));
+  std::vector<std::vector<plan::StoredBox>> near(arrays_.size());
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
     PERDURE_CHECK(heard);
-    return plan_readings();
+    return add_own_wants();
+  }));
+  PERDURE_CHECK(comm::tell_all(job_.comm(), job_.leader(), pieces_, [&](std::size_t, base::ConstByteSpan bytes) {
+    if (heard) heard = base::caught("restore", [&] { return hear_pieces(bytes, near); });
+    return base::Status();
+  }));
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    PERDURE_CHECK(heard);
+    return plan_readings(std::move(near));
   }));
   return chunks_.read(
       readings_, [&](const plan::StoredChunk& chunk, const SharedChunks::Read& read) { return copy(chunk, read); });
@@ -255,7 +301,7 @@ void ArrayRestore::each_copy(const plan::StoredChunk& chunk, const Take& take) c
   const auto pairs = pairs_.find(chunk.rank);
   if (pairs == pairs_.end()) return;
   for (const auto& [array, stored, wanted, address] : pairs->second)
-    plan::copies(stored_[array].element_bytes(), *stored, captures_[chunk.rank], chunk.chunk, *wanted,
+    plan::copies(stored_[array].element_bytes(), *stored, captures_.at(chunk.rank), chunk.chunk, *wanted,
                  [&, to_address = address](std::uint64_t from, std::int64_t to, std::uint64_t bytes) {
                    take(Copy{from, to_address + to, bytes});
                  });
@@ -284,7 +330,7 @@ std::vector<capture::MemorySpan> ArrayRestore::spans_of(const plan::StoredChunk&
 }
 
 base::Status ArrayRestore::copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) {
-  const auto& capture = captures_[chunk.rank];
+  const auto& capture = captures_.at(chunk.rank);
   const std::uint64_t length = std::min(capture.chunk_bytes, capture.bytes - chunk.chunk * capture.chunk_bytes);
   if (const auto spans = spans_of(chunk, length); !spans.empty()) return read(spans);
   if (buffer_.size() < length) buffer_.resize(length);

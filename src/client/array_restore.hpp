@@ -2,12 +2,12 @@
 // Arrays of a version, gathered from what any ranks stored: as many or fewer or more, with other boxes. What is read
 // twice on a node is read once from the store. (docs/adr/0036)
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "capture/matching.hpp"
 #include "client/shared_chunks.hpp"
+#include "plan/node_wants.hpp"
 
 namespace perdure::client {
 
@@ -30,20 +30,21 @@ class ArrayRestore {
   const std::vector<std::int32_t>& absent() const { return matching_.absent; }
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
   base::Status read();
+  /// After read(): how many of the boxes that were stored this rank keeps: those that its node wants something of.
+  std::size_t boxes_kept() const;
   /// SharedChunks::source().
   int source() const { return chunks_.source(); }
 
  private:
   struct Array {
     std::int32_t id = 0;
-    segment::ArrayEntry entry;  // without boxes
-    std::vector<plan::StoredBox> stored;
+    segment::ArrayEntry entry;             // without boxes
     std::int32_t to = capture::kNoRegion;  // the wanted region that it fills
   };
   struct ToldPiece;
+  struct ToldArrays;
   struct ArrayMatching {  // whether what is stored is what this rank wants
     capture::Wanted wanted;
-    std::set<std::string> names = {};  // of its arrays
     std::vector<std::int32_t> absent = {};
     bool wrong_use = false;
   };
@@ -58,12 +59,13 @@ class ArrayRestore {
     const array::Strided* wanted = nullptr;
     std::byte* address = nullptr;
   };
-  base::Status tell_pieces(std::vector<std::byte>& told);
-  base::Status hear_pieces(base::ConstByteSpan bytes);
-  bool may_be_wanted(const segment::RegionEntry& entry) const;
+  base::Status look_at_pieces(std::vector<std::byte>& told);
+  base::Status add_arrays(const ToldArrays& told);
+  base::Status hear_pieces(base::ConstByteSpan bytes, std::vector<std::vector<plan::StoredBox>>& near);
   base::Result<std::vector<segment::RegionEntry>> entries() const;
   base::Status check_wanted();
-  base::Status plan_readings();
+  base::Status add_own_wants();
+  base::Status plan_readings(std::vector<std::vector<plan::StoredBox>> near);
   base::Status hear_wanted(std::size_t rank, base::ConstByteSpan bytes);
   base::Result<std::vector<ToldPiece>> describe_lost(const std::vector<std::uint32_t>& ranks);
   base::Status copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read);
@@ -78,9 +80,10 @@ class ArrayRestore {
   SharedChunks chunks_{job_, reader_};
   std::string local_;                                 // a region that is no array
   std::vector<Array> arrays_;                         // by id
-  std::vector<plan::StoredCapture> captures_;         // by rank that wrote
-  std::vector<plan::StoredArray> stored_;             // as arrays_
-  std::vector<std::vector<plan::WantedBox>> wants_;   // as arrays_, of all ranks of this node
+  std::vector<std::byte> pieces_;                     // at a leader: what its node's pieces have, as it tells it
+  plan::StoredCaptures captures_;                     // of which this node needs something
+  std::vector<plan::StoredArray> stored_;             // as arrays_: what touches what this node wants
+  std::vector<plan::NodeWants> wants_;                // as arrays_
   std::map<std::uint32_t, std::vector<Pair>> pairs_;  // by rank that wrote
   std::vector<std::vector<array::Strided>> memory_;   // that pairs_ point to
   std::vector<plan::ChunkReading> readings_;          // of this node

@@ -853,6 +853,25 @@ TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
   });
 }
 
+// Of what four nodes stored each needs its own, and the last one a bit of that before.
+TEST_F(SpoiltArrays, KeepTheBoxesThatTouchTheirNode) {
+  const auto whole = box_of({{0, 8'000}});
+  ranks_ = 4;
+  per_node_ = 1;
+  on_ranks([&](Job& job) {
+    const std::uint64_t begin = 2'000 * job.rank();
+    wait_for_store(job, write_boxes(job, whole, box_of({{begin, begin + 2'000}})));
+    Wanting want(job, whole, box_of({{job.rank() == 3 ? begin - 10 : begin, begin + 2'000}}));
+    ArrayRestore arrays(job, want.reader, want.regions, {want.ids, false});
+    ASSERT_TRUE(arrays.describe());
+    EXPECT_EQ(arrays.boxes_kept(), 0U);
+    good(arrays.read());
+    EXPECT_EQ(arrays.boxes_kept(), job.rank() == 3 ? 2U : 1U);
+    EXPECT_TRUE(std::all_of(want.memory.begin(), want.memory.end(), [](std::int64_t value) { return value == 0; }));
+    want.reader.release();
+  });
+}
+
 TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
   const auto whole = box_of({{0, 60'000}});
   const auto rows = [&](std::uint64_t rank, std::uint64_t ranks) {
@@ -924,6 +943,57 @@ TEST_F(DamagedSlots, OfWhatIsNowhereElseAreRefused) {
   os::FaultRules full{*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC")};
   test_support::InstalledHooks no_store{full};
   read_columns(false, [](const base::Status& read, const std::vector<std::int64_t>&) { EXPECT_FALSE(read); });
+}
+
+/// Bad memory: what a thread has read from a segment is another thing when it has written a part of it into a slot.
+class SpoilsWhatIsLent final : public os::Hooks {
+ public:
+  static constexpr std::size_t kFirstPart = 256 << 10;  // so much of it is written at once
+  void after(const os::Operation& operation, int error_number) override {
+    if (std::string_view(operation.call) == "pread" && error_number == 0 && operation.path.ends_with(".pds"))
+      read_ = operation.target;
+  }
+  int before(const os::Operation& operation) override {
+    if (std::string_view(operation.call) != "pwrite" || operation.path.ends_with(".pds")) return 0;
+    if (operation.data.size() != kFirstPart || read_.size() <= kFirstPart) return 0;
+    read_.back() ^= std::byte{1};
+    read_ = {};
+    ++spoilt_;
+    return 0;
+  }
+  unsigned spoilt() const { return spoilt_; }
+
+ private:
+  static thread_local base::ByteSpan read_;
+  std::atomic<unsigned> spoilt_ = 0;
+};
+thread_local base::ByteSpan SpoilsWhatIsLent::read_;
+
+TEST_F(SpoiltArrays, WhatIsAnotherThingInASlotIsNotLent) {
+  const auto whole = box_of({{0, 512}, {0, 512}});
+  const auto rows = [&](std::uint64_t rank) { return box_of({{256 * rank, 256 * rank + 256}, {0, 512}}); };
+  chunks_ = "chunk_bytes=1MiB;";
+  more_ = "tier.order=file;store.direct=false";
+  run(2, [&](Session& session) { store_part(session, Part(whole, {rows(session.rank())}), 1); });
+  ASSERT_GT(std::filesystem::remove_all(directory_ / "node"), 0U);
+  SpoilsWhatIsLent hooks;
+  const test_support::InstalledHooks spoiling(hooks);
+  ranks_ = 2;
+  per_node_ = 8;
+  on_ranks([&](Job& job) {
+    const auto columns = box_of({{0, 512}, {256 * job.rank(), 256 * job.rank() + 256}});
+    Wanting want(job, whole, columns);
+    ArrayRestore arrays(job, want.reader, want.regions, {want.ids, false});
+    ASSERT_TRUE(arrays.describe());
+    const auto read = arrays.read();
+    EXPECT_TRUE(read) << read.error().text();
+    std::size_t at = 0;
+    array::each_element(columns, [&](const array::Index& index) {
+      if (want.memory[at++] != value_of(whole, index, 1)) ADD_FAILURE() << "element " << at;
+    });
+    want.reader.release();
+  });
+  EXPECT_GT(hooks.spoilt(), 0U);
 }
 
 // As where another handle restores the same version, and lets go of what it brought.

@@ -3,12 +3,26 @@
 
 #include <gmock/gmock.h>
 
+#include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "client/ranks_testing.hpp"
 #include "comm/counting_testing.hpp"
+#include "metrics/family_codec.hpp"
 #include "support/quiescent.hpp"
+#include "support/write_segment.hpp"
 
 namespace perdure::client {
 namespace {
+
+/// What an engine counts by this name.
+double counted_as(const std::string& name, const ipc::View& view) {
+  const auto json = base::decode_cbor(view.cbor, "metrics");
+  const auto families = metrics::families_from_json(json.value()["families"], "metrics");
+  for (const metrics::Family& family : families.value())
+    if (family.name == name) return family.samples.at(0).value;
+  ADD_FAILURE() << name;
+  return -1;
+}
 
 TEST(NextAttempt, IsTakenOnceAndOfItsNameOnly) {
   NextAttempt next;
@@ -150,6 +164,109 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatAnotherHandleWrote) {
     EXPECT_EQ((*session)->latest("app").value(), version);
     EXPECT_TRUE((*other)->close());
     EXPECT_TRUE((*session)->close());
+  });
+}
+
+// Nor where no engine knows of that any more: it is stored, and others took its slots.
+TEST_F(PiecesAhead, AreNoOlderThanWhatEnginesHaveForgotten) {
+  for (const bool newer : {false, true}) {
+    more_ = "tier.order=memory;store.path=" + directory_.path() + "/store-" + std::to_string(newer);
+    std::int64_t passed = 0;
+    test_support::ThreadGroup group(ranks_);
+    group.run([&](const perdure_communicator& c) {
+      unsigned exchanges = 0;
+      auto session = counted(c, exchanges);
+      ASSERT_TRUE(session) << session.error().text();
+      auto other = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(other) << other.error().text();
+      auto job = Job::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(job) << job.error().text();
+      std::vector<std::uint32_t> memory(1000), others(1000);
+      ASSERT_TRUE(protect(**session, memory));
+      ASSERT_TRUE(protect(**other, others));
+      std::uint32_t version = 0;
+      until_one_exchange(**session, c.rank, memory, version, exchanges);
+      ASSERT_TRUE((*job)->comm().barrier());
+      EXPECT_LE(exchanges_of(**session, ++version, exchanges), 2U);  // behind a restore it would begin a branch
+      ASSERT_TRUE((*other)->restore("app", version, {})) << "else this one does";
+      others.assign(500'000, 5);
+      ASSERT_TRUE(protect(**other, others));
+      const auto told = static_cast<std::int64_t>(os::monotonic_ns());
+      const auto write = [&](const char* name, std::int64_t number) {
+        const auto taken = (*other)->checkpoint(name, number);
+        ASSERT_TRUE(taken) << taken.error().text();
+        ASSERT_TRUE((*other)->wait(name, number, PERDURE_LEVEL_STORE, 60));
+      };
+      if (newer) write("app", ++version);
+      const auto is_held = [&] {
+        const auto all = (*job)->engine().inventory("app");
+        EXPECT_TRUE(all);
+        return !all->empty();
+      };
+      bool held = true;
+      for (std::int64_t filler = 1; held && filler <= 40; ++filler) {
+        write("filler", filler);
+        held = on_any_rank((*job)->comm(), is_held()).value_or(true);
+      }
+      ASSERT_FALSE(held) << "it has to be forgotten";
+      // All that was a moment: an attempt does not last.
+      if (c.rank == 0) os::shift_monotonic_clock(-(passed = static_cast<std::int64_t>(os::monotonic_ns()) - told));
+      ASSERT_TRUE((*job)->comm().barrier());
+      EXPECT_EQ(exchanges_of(**session, ++version, exchanges), newer ? 2U : 1U);
+      EXPECT_EQ((*session)->latest("app").value(), version);
+      EXPECT_TRUE((*other)->close());
+      EXPECT_TRUE((*session)->close());
+      ASSERT_TRUE((*job)->comm().barrier());
+    });
+    os::shift_monotonic_clock(passed);
+  }
+}
+
+// Nor than what rank 0 finds in the store, such as what is left of another writer.
+TEST_F(PiecesAhead, AreNoOlderThanWhatIsInTheStore) {
+  test_support::ThreadGroup group(ranks_);
+  group.run([&](const perdure_communicator& c) {
+    unsigned exchanges = 0;
+    auto session = counted(c, exchanges);
+    ASSERT_TRUE(session) << session.error().text();
+    auto job = Job::open(comm::make_from_c(c).value(), options(more_).c_str());
+    ASSERT_TRUE(job) << job.error().text();
+    std::vector<std::uint32_t> memory(1000);
+    ASSERT_TRUE(protect(**session, memory));
+    std::uint32_t version = 0;
+    until_one_exchange(**session, c.rank, memory, version, exchanges);
+    if (c.rank == 0) {
+      const segment::VersionId left{"app", 1000, {os::wall_clock_ns(), plan::nonce_on(plan::kFirstBranch, 9)}};
+      const auto store = store::make_store(directory_.path() + "/store").value();
+      ASSERT_TRUE(test_support::write_segment(*store, test_support::sample_version(left, 2)[0]));
+    }
+    ASSERT_TRUE((*job)->comm().barrier());
+    EXPECT_EQ(exchanges_of(**session, ++version, exchanges), 2U);
+    EXPECT_TRUE((*session)->close());
+    ASSERT_TRUE((*job)->comm().barrier());
+  });
+}
+
+// They would be given up in each call.
+TEST_F(PiecesAhead, AreNotStagedInVainWhereOneRankAlwaysHasMore) {
+  test_support::ThreadGroup group(ranks_);
+  group.run([&](const perdure_communicator& c) {
+    auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+    ASSERT_TRUE(session) << session.error().text();
+    auto job = Job::open(comm::make_from_c(c).value(), options(more_).c_str());
+    ASSERT_TRUE(job) << job.error().text();
+    std::vector<std::uint32_t> memory(c.rank == 3 ? 100'000 : 1000, 7);
+    ASSERT_TRUE(protect(**session, memory));
+    for (std::int64_t version = 1; version <= 5; ++version) {
+      const auto taken = (*session)->checkpoint("app", version);
+      ASSERT_TRUE(taken) << taken.error().text();
+    }
+    const auto counted = (*job)->engine().channel().call(ipc::Metrics{});
+    ASSERT_TRUE(counted) << counted.error().text();
+    EXPECT_EQ(counted_as("perdure_checkpoints_committed_total", *counted), 5);
+    EXPECT_EQ(counted_as("perdure_checkpoints_aborted_total", *counted), 0);
+    EXPECT_TRUE((*session)->close());
+    ASSERT_TRUE((*job)->comm().barrier());
   });
 }
 

@@ -2,6 +2,8 @@
 #include "client/protected_copy.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,6 +161,34 @@ TEST_F(Copying, OfMemoryThatCannotBeReadIsAnError) {
     ASSERT_FALSE(completed) << "page " << page;
     EXPECT_EQ(completed.error().code, PERDURE_INVALID_ARGUMENT);
   }
+}
+
+/// The descriptors of this process that protect memory.
+std::vector<int> protecting_descriptors() {
+  std::vector<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry.path(), gone) == "anon_inode:[userfaultfd]")
+      found.push_back(std::stoi(entry.path().filename()));
+  }
+  return found;
+}
+
+// Somebody ends the protection itself, of which no event tells: what was copied there may have been written before.
+TEST_F(Copying, OfMemoryWhoseProtectionEndsWithoutAWordIsAnError) {
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  ASSERT_TRUE(complete(*copy));
+  uffdio_range page{address(10 * kBlock + 2 * kPage), kPage};
+  std::size_t ended = 0;
+  for (const int descriptor : protecting_descriptors())
+    ended += ::ioctl(descriptor, UFFDIO_UNREGISTER, &page) == 0 ? 1 : 0;
+  ASSERT_EQ(ended, 1U);
+  put(10 * kBlock, 1);  // waits, is answered, and what is around it is found to be open
+  const auto completed = copy->complete(0);
+  ASSERT_FALSE(completed);
+  EXPECT_EQ(completed.error().code, PERDURE_INVALID_ARGUMENT);
 }
 
 // Each writes where no other one does: what races is they and the copier.

@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "client/agreement.hpp"
 #include "client/first_error.hpp"
+#include "plan/shared_sum.hpp"
 
 namespace perdure::client {
 namespace {
@@ -18,18 +19,6 @@ using Shared = ArrayPart::Shared;
 struct ToldBoxes {
   std::vector<segment::RegionEntry> arrays;
   PERDURE_FIELDS(arrays)
-};
-
-/// Hashes of what a rank has together with a higher one, box by box.
-struct ToldHashes {
-  std::int32_t id = 0;
-  std::uint64_t other = 0;
-  std::vector<std::uint64_t> hashes;
-  PERDURE_FIELDS(id, other, hashes)
-};
-struct ToldValues {
-  std::vector<ToldHashes> pairs;
-  PERDURE_FIELDS(pairs)
 };
 
 template <class Use>
@@ -44,7 +33,7 @@ std::vector<array::Box> boxes_of(const ArrayPart& part) {
   return boxes;
 }
 
-std::uint64_t hash_of(const ArrayPart& part, const Shared& shared) {
+base::Hash128 hash_of(const ArrayPart& part, const Shared& shared) {
   const auto lies = capture::part_of(part.memory()[shared.number], shared.box);
   base::Hasher hasher;
   (void)capture::each_run(lies, part.address(), part.element_bytes(), {0, shared.box.elements() * part.element_bytes()},
@@ -52,7 +41,7 @@ std::uint64_t hash_of(const ArrayPart& part, const Shared& shared) {
                             hasher.update({address, bytes});
                             return {};
                           });
-  return hasher.digest().low;
+  return hasher.digest();
 }
 
 bool in_order(const Shared& a, const Shared& b) {
@@ -60,6 +49,18 @@ bool in_order(const Shared& a, const Shared& b) {
 }
 
 }  // namespace
+
+/// Hashes of what a rank has together with another one, box by box.
+struct SharedElements::ToldHashes {
+  std::int32_t id = 0;
+  std::uint64_t other = 0;
+  std::vector<std::uint64_t> hashes;
+  PERDURE_FIELDS(id, other, hashes)
+};
+struct SharedElements::ToldValues {
+  std::vector<ToldHashes> pairs;
+  PERDURE_FIELDS(pairs)
+};
 
 base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::RegionTable& regions) {
   any_ = any;
@@ -151,57 +152,93 @@ base::Status SharedElements::leave(capture::RegionTable& regions) const {
   return {};
 }
 
-// The lower rank of a pair says its hashes, the other one compares.
+// All ranks add up a few words. Only where they say that something differs it is looked for.
 base::Status SharedElements::compare(comm::Communicator& comm, capture::RegionTable& regions) const {
   if (!any_) return {};
-  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
-  std::vector<std::byte> told;
-  std::vector<ToldHashes> mine;  // of what lower ranks have, too: all is hashed before anybody waits for it
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  std::vector<ToldHashes> own;
+  plan::SharedSum sum;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     PERDURE_CHECK(leave(regions));
-    ToldValues values;
     for (const auto& pair : pairs_) {
       ToldHashes hashes{pair.id, pair.other, {}};
-      for (const auto& shared : pair.boxes) hashes.hashes.push_back(hash_of(*regions.find(pair.id)->part, shared));
-      (pair.other < rank ? mine : values.pairs).push_back(std::move(hashes));
+      for (const auto& shared : pair.boxes) {
+        const base::Hash128 hash = hash_of(*regions.find(pair.id)->part, shared);
+        sum.add({pair.id, std::min(rank, pair.other), std::max(rank, pair.other), hashes.hashes.size()}, hash,
+                rank < pair.other);
+        hashes.hashes.push_back(hash.low);
+      }
+      own.push_back(std::move(hashes));
     }
+    return {};
+  }));
+  plan::SharedSum::Words words = sum.words();
+  PERDURE_CHECK(comm.allreduce(words, comm::Reduce::sum));
+  return plan::SharedSum::all_equal(words) ? base::Status() : name_difference(comm, regions, std::move(own));
+}
+
+// [local] What a lower rank says of what it has together with this one.
+base::Status SharedElements::compare_told(const ToldValues& said, std::size_t from, const std::vector<ToldHashes>& mine,
+                                          Difference& first) const {
+  for (const auto& theirs : said.pairs) {
+    const auto own = std::find_if(mine.begin(), mine.end(),
+                                  [&](const auto& one) { return one.id == theirs.id && one.other == from; });
+    if (own == mine.end() || own->hashes.size() != theirs.hashes.size())
+      return base::fail(PERDURE_INTERNAL, "arrays", "two ranks do not know the same of what they share");
+    const auto at = std::mismatch(own->hashes.begin(), own->hashes.end(), theirs.hashes.begin()).first;
+    if (at == own->hashes.end()) continue;
+    const auto pair = std::find_if(pairs_.begin(), pairs_.end(),
+                                   [&](const Pair& one) { return one.id == theirs.id && one.other == from; });
+    const auto number = static_cast<std::size_t>(pair - pairs_.begin());
+    if (number < first.pair) first = {number, static_cast<std::size_t>(at - own->hashes.begin())};
+  }
+  return {};
+}
+
+// The lower rank of a pair says its hashes, the other one compares.
+base::Status SharedElements::name_difference(comm::Communicator& comm, const capture::RegionTable& regions,
+                                             std::vector<ToldHashes> own) const {
+  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+  std::vector<std::byte> told;
+  std::vector<ToldHashes> mine;  // of what lower ranks have, too
+  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+    ToldValues values;
+    for (ToldHashes& hashes : own) (hashes.other < rank ? mine : values.pairs).push_back(std::move(hashes));
     told = base::encode_fields(values);
     return {};
   }));
-  std::optional<base::Error> differs;
-  std::size_t first = pairs_.size();
+  Difference first;
   const base::Status heard =
       comm::tell_all(comm, {ranks, rank}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
         const bool shares =
             std::any_of(mine.begin(), mine.end(), [from](const auto& one) { return one.other == from; });
         if (!shares) return base::Status();
         return base::caught("arrays", [&]() -> base::Status {
-          PERDURE_TRY(const auto said, base::decode_fields<ToldValues>(bytes, "arrays"));
-          for (const auto& theirs : said.pairs) {
-            if (theirs.other != rank) continue;
-            const auto own = std::find_if(mine.begin(), mine.end(),
-                                          [&](const auto& one) { return one.id == theirs.id && one.other == from; });
-            if (own == mine.end() || own->hashes.size() != theirs.hashes.size())
-              return base::fail(PERDURE_INTERNAL, "arrays", "two ranks do not know the same of what they share");
-            const auto at = std::mismatch(own->hashes.begin(), own->hashes.end(), theirs.hashes.begin()).first;
-            if (at == own->hashes.end()) continue;
-            const auto pair = std::find_if(pairs_.begin(), pairs_.end(),
-                                           [&](const Pair& one) { return one.id == theirs.id && one.other == from; });
-            const auto number = static_cast<std::size_t>(pair - pairs_.begin());
-            if (number > first) continue;
-            first = number;
-            const auto& box = pair->boxes[static_cast<std::size_t>(at - own->hashes.begin())].box;
-            differs = base::Error{PERDURE_MISMATCH, regions.find(pair->id)->text(),
-                                  "rank " + std::to_string(from) + " and rank " + std::to_string(rank) + " both have " +
-                                      box.text() + ", with other values",
-                                  "let one rank own each element, and the others have it as a ghost", false};
-          }
-          return {};
+          PERDURE_TRY(auto said, base::decode_fields<ToldValues>(bytes, "arrays"));
+          std::erase_if(said.pairs, [&](const ToldHashes& pair) { return pair.other != rank; });
+          return compare_told(said, from, mine, first);
         });
       });
   PERDURE_CHECK(agree_after(comm, "arrays", [&] { return heard; }));
-  const std::uint64_t array = differs ? static_cast<std::uint64_t>(pairs_[first].id) : ~std::uint64_t{0};
-  return first_error(comm, differs.value_or(base::Error{}), array, differs ? pairs_[first].other : ~std::uint64_t{0});
+  base::Error why;
+  std::uint64_t array = ~std::uint64_t{0}, other = ~std::uint64_t{0};
+  if (first.pair < pairs_.size()) {
+    why = difference(regions, first, rank);
+    array = static_cast<std::uint64_t>(pairs_[first.pair].id);
+    other = pairs_[first.pair].other;
+  }
+  PERDURE_CHECK(first_error(comm, why, array, other));
+  return base::fail(PERDURE_MISMATCH, "arrays", "what several ranks have differs, and no rank knows where",
+                    "let one rank own each element, and the others have it as a ghost");
+}
+
+base::Error SharedElements::difference(const capture::RegionTable& regions, const Difference& at,
+                                       std::size_t rank) const {
+  const Pair& pair = pairs_[at.pair];
+  return {PERDURE_MISMATCH, regions.find(pair.id)->text(),
+          "rank " + std::to_string(pair.other) + " and rank " + std::to_string(rank) + " both have " +
+              pair.boxes[at.box].box.text() + ", with other values",
+          "let one rank own each element, and the others have it as a ghost", false};
 }
 
 }  // namespace perdure::client

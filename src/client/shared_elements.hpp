@@ -18,6 +18,7 @@ class SharedElements {
   /// elements with too many others.
   base::Status find(comm::Communicator& comm, bool any, capture::RegionTable& regions);
   /// [collective] Before every capture. PERDURE_MISMATCH on all ranks, with the same text: two ranks have other values.
+  /// Each rank says plan::SharedSum::kWords words, however many there are; where something differs, its hashes, too.
   /// Parts that were declared once more with the same boxes, in other memory, leave the same to others again. Costs
   /// nothing where nothing is shared.
   base::Status compare(comm::Communicator& comm, capture::RegionTable& regions) const;
@@ -29,7 +30,17 @@ class SharedElements {
     std::size_t other = 0;
     std::vector<capture::ArrayPart::Shared> boxes;  // and in which of this rank's boxes they are
   };
+  struct ToldHashes;
+  struct ToldValues;
   base::Status leave(capture::RegionTable& regions) const;
+  struct Difference {  // the first that this rank knows of
+    std::size_t pair = ~std::size_t{0}, box = 0;
+  };
+  base::Status compare_told(const ToldValues& said, std::size_t from, const std::vector<ToldHashes>& mine,
+                            Difference& first) const;
+  base::Error difference(const capture::RegionTable& regions, const Difference& at, std::size_t rank) const;
+  base::Status name_difference(comm::Communicator& comm, const capture::RegionTable& regions,
+                               std::vector<ToldHashes> own) const;
 
   std::size_t most_others_;
   bool any_ = false;

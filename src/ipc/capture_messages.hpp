@@ -74,7 +74,7 @@ struct Grant {
   std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
   std::string why;                   ///< the error of the last of them
   /// PERDURE_TIMEOUT in place of waiting, of overtaking who waits, and of giving up anything that is not in the store;
-  /// also where a newer attempt at the name is held: this one was begun before.
+  /// also where a newer attempt at the name was begun or is held: this one is older.
   bool at_once = false;
   PERDURE_FIELDS(id, bytes, timeout_ns, avoid, why, at_once)
 };

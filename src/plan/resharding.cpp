@@ -10,13 +10,6 @@ namespace {
 using array::Box;
 using array::Strided;
 
-std::vector<Box> boxes_of(const std::vector<StoredBox>& stored) {
-  std::vector<Box> boxes;
-  boxes.reserve(stored.size());
-  for (const StoredBox& one : stored) boxes.push_back(one.box);
-  return boxes;
-}
-
 /// Bytes of the box, counted from its first one, that lie in the chunk; empty when none does.
 struct Interval {
   std::uint64_t first = 0, last = 0;
@@ -51,11 +44,11 @@ void each_chunk(const StoredBox& stored, const Box& shared, std::uint64_t elemen
 }  // namespace
 
 StoredArray::StoredArray(std::uint64_t element_bytes, std::vector<StoredBox> stored)
-    : element_bytes_(element_bytes), stored_(std::move(stored)), index_(boxes_of(stored_)) {}
+    : element_bytes_(element_bytes), stored_(std::move(stored)), tree_(boxes()) {}
 
 void StoredArray::meeting(const Box& wanted, const std::function<void(const StoredBox&, const Box&)>& found) const {
-  index_.meeting(
-      wanted, [&](std::size_t number) { found(stored_[number], *array::intersection(stored_[number].box, wanted)); });
+  tree_.meeting(boxes(), wanted,
+                [&](std::size_t number) { found(stored_[number], *array::intersection(stored_[number].box, wanted)); });
 }
 
 array::Cover cover(const StoredArray& array, const Box& wanted, std::size_t most_overlaps) {
@@ -65,19 +58,18 @@ array::Cover cover(const StoredArray& array, const Box& wanted, std::size_t most
 }
 
 std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
-                                   const std::vector<std::vector<WantedBox>>& wanted,
-                                   const std::vector<StoredCapture>& captures) {
+                                   const std::vector<std::vector<WantedBox>>& wanted, const StoredCaptures& captures) {
   std::map<StoredChunk, std::set<std::uint32_t>> users;
   for (std::size_t i = 0; i < arrays.size(); ++i)
     for (const WantedBox& want : wanted[i])
       arrays[i].meeting(want.memory.box, [&](const StoredBox& stored, const Box& shared) {
-        each_chunk(stored, shared, arrays[i].element_bytes(), captures[stored.rank], [&](std::uint64_t chunk) {
+        each_chunk(stored, shared, arrays[i].element_bytes(), captures.at(stored.rank), [&](std::uint64_t chunk) {
           users[{stored.rank, chunk}].insert(want.rank);
         });
       });
   std::vector<ChunkReading> all;
   for (const auto& [chunk, ranks] : users) {
-    const StoredCapture& capture = captures[chunk.rank];
+    const StoredCapture& capture = captures.at(chunk.rank);
     const std::uint64_t begin = chunk.chunk * capture.chunk_bytes;
     all.push_back({chunk, std::min(capture.chunk_bytes, capture.bytes - begin), 0, {ranks.begin(), ranks.end()}});
   }

@@ -3,6 +3,7 @@
 // another way; and which rank of a node reads which chunk for all of them. Pure. (docs/adr/0036)
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "array/box_index.hpp"
@@ -18,20 +19,26 @@ struct StoredBox {
   std::uint64_t at = 0;  ///< byte of the capture at which its first element begins
 };
 
-/// Of one array in one version; what all nodes of a restore have in common.
+/// Of one array in one version: what touches what a node wants, or all of it.
 class StoredArray {
  public:
   StoredArray(std::uint64_t element_bytes, std::vector<StoredBox> stored);
   std::uint64_t element_bytes() const { return element_bytes_; }
   const std::vector<StoredBox>& stored() const { return stored_; }
+  /// Of memory that it takes.
+  std::uint64_t bytes() const { return stored_.capacity() * sizeof(StoredBox) + tree_.bytes(); }
   /// Calls `found` with each stored box that shares elements with `wanted`, and with what they share.
   void meeting(const array::Box& wanted,
                const std::function<void(const StoredBox& stored, const array::Box& shared)>& found) const;
 
  private:
   std::uint64_t element_bytes_;
+  array::BoxesAt boxes() const {
+    return {stored_.empty() ? nullptr : &stored_[0].box, sizeof(StoredBox), stored_.size()};
+  }
+
   std::vector<StoredBox> stored_;
-  array::BoxIndex index_;
+  array::BoxTree tree_;
 };
 
 /// Whether each element of `wanted` is stored, once: the first hole, and at most so many overlaps.
@@ -58,18 +65,19 @@ struct ChunkReading {
   std::vector<std::uint32_t> users;  ///< ranks of this node that need some of it, ascending
 };
 
-/// How long the captures are, and how they are cut: of each rank that wrote.
+/// How long a capture is, and how it is cut.
 struct StoredCapture {
   std::uint64_t bytes = 0, chunk_bytes = 0;
 };
+/// By rank that wrote.
+using StoredCaptures = std::map<std::uint32_t, StoredCapture>;
 
 /// What the ranks of one node need of all arrays: `wanted[i]` of `arrays[i]`. Each chunk is read once: what one rank
 /// alone needs by that rank, then the others, the largest first, by the user that has least to read so far, of equals
 /// by another one each time. Ascending by chunk. `captures` has every rank that stored a box, no chunk_bytes is 0, and
 /// boxes of one array have as many dimensions: who reads manifests checks that.
 std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
-                                   const std::vector<std::vector<WantedBox>>& wanted,
-                                   const std::vector<StoredCapture>& captures);
+                                   const std::vector<std::vector<WantedBox>>& wanted, const StoredCaptures& captures);
 
 /// What one chunk has of what is wanted. Calls `take(from, to, bytes)`: from that byte of the chunk to that byte of the
 /// memory (where a Strided's offset counts from). Elements that lie in two chunks come in two parts.

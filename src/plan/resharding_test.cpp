@@ -30,7 +30,7 @@ struct Stored {
   std::vector<Box> whole;
   std::vector<StoredArray> arrays;
   std::vector<std::vector<char>> captures;
-  std::vector<StoredCapture> cut;
+  StoredCaptures cut;
 };
 
 Stored store(AnyBoxes& any, std::uint64_t ranks) {
@@ -52,7 +52,8 @@ Stored store(AnyBoxes& any, std::uint64_t ranks) {
       }
     stored.arrays.emplace_back(element, std::move(boxes));
   }
-  for (const auto& capture : stored.captures) stored.cut.push_back({capture.size(), 1 + any.below(200)});
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    stored.cut[rank] = {stored.captures[rank].size(), 1 + any.below(200)};
   return stored;
 }
 
@@ -96,7 +97,7 @@ TEST(Resharding, GivesEveryRankItsElementsWhoeverWroteThem) {
         ASSERT_TRUE(read.insert(reading.chunk).second) << "twice";
         ASSERT_TRUE(std::find(reading.users.begin(), reading.users.end(), reading.reader) != reading.users.end());
         const auto& capture = stored.captures[reading.chunk.rank];
-        const auto& cut = stored.cut[reading.chunk.rank];
+        const auto& cut = stored.cut.at(reading.chunk.rank);
         const std::uint64_t begin = reading.chunk.chunk * cut.chunk_bytes;
         ASSERT_EQ(reading.bytes, std::min(cut.chunk_bytes, capture.size() - begin));
         std::set<std::uint32_t> used;
@@ -130,7 +131,7 @@ TEST(Resharding, DividesTheReadingEvenlyAmongWhoNeedsIt) {
   std::vector<WantedBox> wanted;
   for (std::uint32_t rank = 0; rank < 4; ++rank) wanted.push_back({rank, array::packed(all, 8, 0)});
   std::map<std::uint32_t, std::uint64_t> bytes;
-  for (const auto& reading : readings({stored}, {wanted}, {{12'800, 800}})) {
+  for (const auto& reading : readings({stored}, {wanted}, {{0, {12'800, 800}}})) {
     EXPECT_EQ(reading.users.size(), 4U);
     bytes[reading.reader] += reading.bytes;
   }
@@ -142,7 +143,7 @@ TEST(Resharding, OfEqualsTakesAnotherOneEachTime) {
   const StoredArray stored(8, {{0, half(0), 0}, {1, half(1), 0}});
   std::vector<WantedBox> wanted;
   for (std::uint32_t rank = 0; rank < 4; ++rank) wanted.push_back({rank, array::packed(half(rank / 2), 8, 0)});
-  const auto all_readings = readings({stored}, {wanted}, {{800, 800}, {800, 800}});
+  const auto all_readings = readings({stored}, {wanted}, {{0, {800, 800}}, {1, {800, 800}}});
   ASSERT_EQ(all_readings.size(), 2U);
   EXPECT_EQ(all_readings[0].reader, 0U);
   EXPECT_EQ(all_readings[1].reader, 3U);
@@ -152,10 +153,10 @@ TEST(Resharding, OnAsManyRanksInTheSameDivisionReadsNothingOfOthers) {
   const Box all = array::whole(std::array<std::uint64_t, 3>{64, 64, 64}, 8, "test").value();
   const auto grid = array::even_grid(all, 64);
   std::vector<StoredBox> boxes;
-  std::vector<StoredCapture> captures;
+  StoredCaptures captures;
   for (std::uint32_t rank = 0; rank < 64; ++rank) {
     boxes.push_back({rank, array::block(all, grid, rank), 0});
-    captures.push_back({16 * 16 * 16 * 8, 4096});
+    captures[rank] = {16 * 16 * 16 * 8, 4096};
   }
   const StoredArray stored(8, boxes);
   for (std::uint32_t rank = 0; rank < 64; ++rank)

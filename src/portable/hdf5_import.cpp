@@ -4,10 +4,9 @@
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "plan/selection.hpp"
-#include "portable/hdf5_source.hpp"
+#include "portable/hdf5_reading.hpp"
 #include "portable/import_version.hpp"
 #include "reader/branches.hpp"
-#include "reader/slabs.hpp"
 
 namespace perdure::portable {
 namespace {
@@ -49,7 +48,8 @@ Status check_chunks(const segment::Piece& piece, const std::string& path) {
                     "divide the file among ranks: /ranks/N");
 }
 
-Result<segment::Manifest> manifest_of(const Hdf5Source& source, const segment::VersionId& id, const std::string& path) {
+Result<segment::Manifest> manifest_of(const Hdf5Reading& source, const segment::VersionId& id,
+                                      const std::string& path) {
   segment::Manifest manifest{id, static_cast<std::uint32_t>(source.ranks()), 0,
                              1,  std::string("perdure ") + base::kVersion,   {}};
   manifest.pieces.resize(source.ranks());
@@ -104,32 +104,22 @@ class ChunkWriter {
   std::size_t at_ = 0;
 };
 
-Status write_chunks(const Hdf5Source& source, segment::Manifest& manifest, store::SegmentSink& sink,
+Status write_chunks(Hdf5Reading& source, segment::Manifest& manifest, store::SegmentSink& sink,
                     const Advance& advance) {
-  std::vector<std::byte> buffer;
   std::optional<ChunkWriter> writer;
   std::optional<std::uint32_t> of;
-  for (const SourceSet& set : source.sets()) {
+  return source.read([&](const SourceSet& set, base::ConstByteSpan elements) -> Status {
     const std::uint32_t rank = set.rank.value_or(0);
     if (of != rank) writer.emplace(sink, manifest.pieces[rank]);
     of = rank;
-    PERDURE_TRY(auto opened, source.set(set));
-    const std::uint64_t element = set.type.bytes();
-    const Status written = reader::each_slab(set.whole, kChunkBytes / element, [&](const array::Box& slab) -> Status {
-      buffer.resize(slab.elements() * element);
-      PERDURE_CHECK(opened.read(slab, buffer));
-      if (auto added = writer->add(buffer); !added) return added;
-      os::crash_point(os::CrashPoint::import_chunk);
-      advance(buffer.size());
-      return {};
-    });
-    if (!written) return written;
-  }
-  return {};
+    PERDURE_CHECK(writer->add(elements));
+    os::crash_point(os::CrashPoint::import_chunk);
+    advance(elements.size());
+    return {};
+  });
 }
 
-Status write_segment(const Hdf5Source& source, segment::Manifest& manifest, store::Store& store,
-                     const Advance& advance) {
+Status write_segment(Hdf5Reading& source, segment::Manifest& manifest, store::Store& store, const Advance& advance) {
   const std::uint64_t tail = segment::lay_out(manifest);
   PERDURE_TRY(const auto sink, store.begin(manifest, tail + segment::tail_bytes(manifest, tail)));
   os::crash_point(os::CrashPoint::import_begun);
@@ -160,14 +150,14 @@ Status read_back(store::Store& store, const segment::VersionId& id, const Advanc
 }  // namespace
 
 Result<std::uint64_t> hdf5_bytes(const std::string& path) {
-  PERDURE_TRY(const auto source, Hdf5Source::open(path));
+  PERDURE_TRY(const auto source, Hdf5Reading::open(path, {}));
   return source.bytes();
 }
 
 Result<Imported> import_hdf5(const std::string& path, store::Store& store, const std::string& name,
-                             std::uint64_t version, const Advance& advance) {
+                             std::uint64_t version, const Advance& advance, const ReadLimits& limits) {
   PERDURE_TRY(const auto id, new_attempt(store, name, version));
-  PERDURE_TRY(const auto source, Hdf5Source::open(path));
+  PERDURE_TRY(auto source, Hdf5Reading::open(path, limits));
   PERDURE_TRY(segment::Manifest manifest, manifest_of(source, id, path));
   PERDURE_CHECK(check_sense(manifest));
   PERDURE_CHECK(write_segment(source, manifest, store, advance));

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "os/file.hpp"
 #include "portable/hdf5_types.hpp"
 
 namespace perdure::portable {
@@ -44,10 +43,9 @@ segment::ArrayKind array_kind(const std::string& text) {
 
 }  // namespace
 
-Result<Hdf5Source> Hdf5Source::open(const std::string& path) {
+Result<Hdf5Source> Hdf5Source::open(const std::string& path, std::function<void()> step) {
   PERDURE_TRY(const Hdf5Library* library, load_hdf5_library());
-  PERDURE_TRY(const auto opened, os::File::open(path, os::Open::read));  // its errors are clearer
-  Hdf5Source source(*library, path);
+  Hdf5Source source(*library, path, std::move(step));
   source.file_ = Hdf5Id(library->H5Fopen(path.c_str(), 0, H5P_DEFAULT), library->H5Fclose);
   if (!source.file_) return base::fail(PERDURE_CORRUPT, path, "it is no HDF5 file, or damaged");
   PERDURE_CHECK(source.read_group("", std::nullopt));
@@ -66,12 +64,6 @@ Status Hdf5Source::check_bytes() const {
   return {};
 }
 
-std::uint64_t Hdf5Source::bytes() const {
-  std::uint64_t sum = 0;
-  for (const SourceSet& set : sets_) sum += set.entry.bytes();
-  return sum;
-}
-
 Result<std::vector<std::string>> Hdf5Source::names(const std::string& group) const {
   const Hdf5Id opened(h_->H5Gopen2(file_.get(), ("/" + group).c_str(), H5P_DEFAULT), h_->H5Gclose);
   H5G_info_t info{};
@@ -79,6 +71,7 @@ Result<std::vector<std::string>> Hdf5Source::names(const std::string& group) con
   std::vector<std::string> names;
   std::string name(kMostNameBytes, '\0');
   for (hsize_t i = 0; i < info.nlinks; ++i) {
+    step_();
     const auto length =
         h_->H5Lget_name_by_idx(opened.get(), ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
     if (length < 0) return base::fail(h_->error("H5Lget_name_by_idx /" + group, path_));
@@ -90,6 +83,7 @@ Result<std::vector<std::string>> Hdf5Source::names(const std::string& group) con
 Status Hdf5Source::read_group(const std::string& group, std::optional<std::uint32_t> rank) {
   PERDURE_TRY(const auto names, this->names(group));
   for (const std::string& name : names) {
+    step_();
     const std::string path = group.empty() ? name : group + "/" + name;
     const Hdf5Id opened(h_->H5Oopen(file_.get(), ("/" + path).c_str(), H5P_DEFAULT), h_->H5Oclose);
     if (!opened) return base::fail(h_->error("H5Oopen /" + path, path_));

@@ -1,5 +1,7 @@
 #pragma once
 // An HDF5 file that is read: its data sets as regions. Inside this module only.
+#include <functional>
+
 #include "portable/data_set.hpp"
 #include "portable/hdf5_file.hpp"
 
@@ -17,15 +19,16 @@ struct SourceSet {
 class Hdf5Source {
  public:
   /// PERDURE_NOT_FOUND, PERDURE_IO: it cannot be opened; PERDURE_UNSUPPORTED: it has what no region can be.
-  static base::Result<Hdf5Source> open(const std::string& path);
+  /// `step` is called before each link and each set of it.
+  static base::Result<Hdf5Source> open(const std::string& path, std::function<void()> step);
   /// Arrays first, then by rank.
   const std::vector<SourceSet>& sets() const { return sets_; }
   std::uint64_t ranks() const { return ranks_; }
-  std::uint64_t bytes() const;
   base::Result<Hdf5Set> set(const SourceSet& set) const;
 
  private:
-  Hdf5Source(const Hdf5Library& library, std::string path) : h_(&library), path_(std::move(path)) {}
+  Hdf5Source(const Hdf5Library& library, std::string path, std::function<void()> step)
+      : h_(&library), path_(std::move(path)), step_(std::move(step)) {}
   base::Status read_group(const std::string& group, std::optional<std::uint32_t> rank);
   base::Status read_ranks();
   base::Status check_bytes() const;
@@ -38,6 +41,7 @@ class Hdf5Source {
 
   const Hdf5Library* h_;
   std::string path_;
+  std::function<void()> step_;
   Hdf5Id file_;
   std::vector<SourceSet> sets_;
   std::uint64_t ranks_ = 1;

@@ -17,7 +17,8 @@ base::Result<std::unique_ptr<Target>> make_hdf5(const std::string& path, const F
   return without(path);
 }
 base::Result<Imported> import_hdf5(const std::string& path, store::Store& /*store*/, const std::string& /*name*/,
-                                   std::uint64_t /*version*/, const Advance& /*advance*/) {
+                                   std::uint64_t /*version*/, const Advance& /*advance*/,
+                                   const ReadLimits& /*limits*/) {
   return without(path);
 }
 base::Result<std::uint64_t> hdf5_bytes(const std::string& path) { return without(path); }

@@ -29,12 +29,14 @@ class Cluster {
     for (std::size_t i = 0; i < count; ++i) schedule(i);
   }
 
-  Result<Outcome> run() {
+  Result<Outcome> run(const Stored& stored) {
     while (!events_.empty()) {
       const auto [time_s, index] = events_.top();
       events_.pop();
       if (time_s != next_[index]) continue;  // it was scheduled anew since
+      const std::uint64_t before = nodes_[index].stored_chunks();
       nodes_[index].advance(time_s);
+      if (stored && nodes_[index].stored_chunks() > before) stored(nodes_[index].stored_chunks() - before);
       share_store(index, time_s);
       schedule(index);
     }
@@ -109,14 +111,15 @@ Result<std::vector<placement::DeviceModel>> calibrate(const Scenario& scenario) 
   return models;
 }
 
-Result<Outcome> run(const Scenario& scenario, const MakeDecide& make_decide) {
+Result<Outcome> run(const Scenario& scenario, const MakeDecide& make_decide, const Stored& stored) {
   PERDURE_CHECK(check(scenario));
   PERDURE_TRY(const auto models, calibrate(scenario));
-  return Cluster(scenario, models, make_decide).run();
+  return Cluster(scenario, models, make_decide).run(stored);
 }
 
-Result<Outcome> run(const Scenario& scenario, const placement::Policy& policy) {
-  return run(ideal_for(scenario, policy), [&policy] { return Decide(policy.decide); });
+Result<Outcome> run(const Scenario& scenario, const placement::Policy& policy, const Stored& stored) {
+  return run(
+      ideal_for(scenario, policy), [&policy] { return Decide(policy.decide); }, stored);
 }
 
 }  // namespace perdure::simulate

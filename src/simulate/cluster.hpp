@@ -16,9 +16,12 @@ using MakeDecide = std::function<Decide()>;
 /// The models that a calibration of the scenario's tiers gives: their curves, measured at a tenth of the writer counts.
 base::Result<std::vector<placement::DeviceModel>> calibrate(const Scenario& scenario);
 
+/// Hears how many chunks of simulated nodes have got to the store since the last time.
+using Stored = std::function<void(std::uint64_t chunks)>;
+
 /// Runs until everything is in the store. The same scenario gives the same outcome, to the bit. Errors: those of
 /// check(); PERDURE_INTERNAL when nothing can happen any more and chunks are left (a deadlock).
-base::Result<Outcome> run(const Scenario& scenario, const MakeDecide& make_decide);
-base::Result<Outcome> run(const Scenario& scenario, const placement::Policy& policy);
+base::Result<Outcome> run(const Scenario& scenario, const MakeDecide& make_decide, const Stored& stored = {});
+base::Result<Outcome> run(const Scenario& scenario, const placement::Policy& policy, const Stored& stored = {});
 
 }  // namespace perdure::simulate

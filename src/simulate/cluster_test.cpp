@@ -53,6 +53,17 @@ TEST(Cluster, HybridOptWaitsWhereNaiveIsTrappedOnASlowDisk) {
   EXPECT_LT(opt.flush_completion_s, naive.flush_completion_s);
 }
 
+TEST(Cluster, TellsOfEachChunkThatGetsToTheStoreOnce) {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const Scenario scenario = random_scenario(seed);
+    std::uint64_t stored = 0;
+    const auto outcome = run(scenario, placement::policies().front(), [&](std::uint64_t chunks) { stored += chunks; });
+    ASSERT_TRUE(outcome) << outcome.error().text();
+    EXPECT_EQ(stored,
+              std::uint64_t{std::min(scenario.nodes, scenario.max_simulated)} * scenario.writers * scenario.chunks);
+  }
+}
+
 TEST(Cluster, NodesShareTheStore) {
   Scenario scenario = by_hand(1, 10, 10);
   const double alone = outcome(scenario, "hybrid-naive").flush_completion_s;

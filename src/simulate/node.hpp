@@ -22,6 +22,7 @@ class Node {
   void advance(double now_s);
   double next_event_s() const;  ///< infinity: nothing will ever happen again
   bool done() const { return stored_ == total_; }
+  std::uint64_t stored_chunks() const { return stored_; }
   bool uses_store() const { return !store_.idle(); }
   /// Sets the share of the store that the other nodes leave to this one, bytes/s.
   void limit_store(double now_s, double bytes_per_s) { store_.limit(now_s, bytes_per_s); }

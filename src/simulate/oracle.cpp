@@ -79,11 +79,11 @@ class Contest {
 
 }  // namespace
 
-base::Result<Hindsight> oracle(const Scenario& scenario) {
+base::Result<Hindsight> oracle(const Scenario& scenario, const Stored& stored) {
   Contest contest;
   for (const auto& policy : placement::policies()) {
     if (std::string_view(policy.name) == "cache-only") continue;  // its cache is larger than there is
-    PERDURE_TRY(Outcome outcome, run(scenario, policy));
+    PERDURE_TRY(Outcome outcome, run(scenario, policy, stored));
     contest.enter(std::move(outcome), policy.name);
   }
   Plan plan(scenario.node.tiers.size());
@@ -92,7 +92,8 @@ base::Result<Hindsight> oracle(const Scenario& scenario) {
     const auto limits = candidates(scenario);
     for (std::size_t i = 0; i < limits.size(); ++i) {
       plan[tier] = limits[i];
-      PERDURE_TRY(Outcome outcome, run(scenario, [&plan] { return follow(plan); }));
+      PERDURE_TRY(Outcome outcome, run(
+                                       scenario, [&plan] { return follow(plan); }, stored));
       of_tier.enter(outcome, std::to_string(i));
       contest.enter(std::move(outcome), describe(scenario, plan));
     }

@@ -20,6 +20,6 @@ struct Hindsight {
 };
 
 /// Errors: those of run(). Takes about a hundred simulations for each tier but the first.
-base::Result<Hindsight> oracle(const Scenario& scenario);
+base::Result<Hindsight> oracle(const Scenario& scenario, const Stored& stored = {});
 
 }  // namespace perdure::simulate

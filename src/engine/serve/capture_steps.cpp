@@ -64,14 +64,14 @@ bool skip_for_room(ServeContext& context, const std::string& name) {
 }
 
 base::Result<ipc::Granted> answer_at_once(ServeContext& context, const Asked& asked, const ipc::Grant& grant) {
-  bool newer = false;
-  {
+  bool newer = context.newest_begun[grant.id.name] > grant.id.attempt.created_ns;
+  if (!newer) {
     const auto ledger = context.ledger.lock();
     newer = holds_newer(ledger->catalog().state(), grant.id);
   }
   if (!asked.behind && !newer)
     if (auto answer = try_grant(context, asked, grant)) return *answer;
-  return base::fail(timed_out(grant.id.text(), newer ? "a newer attempt is held" : "no slot is free at once"));
+  return base::fail(timed_out(grant.id.text(), newer ? "a newer attempt was begun" : "no slot is free at once"));
 }
 
 }  // namespace
@@ -80,7 +80,10 @@ void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
   if (context.options.group != nullptr) context.options.group->capturing(id);
 }
 
+// What was held once may be in the store only by now.
 void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& begin) {
+  std::uint64_t& newest = context.newest_begun[begin.id.name];
+  newest = std::max(newest, begin.id.attempt.created_ns);
   {
     const auto ledger = context.ledger.lock();
     ledger->grants.begin_capture(client, begin);

@@ -48,6 +48,7 @@ struct ServeContext {
   ClientId network_client = 0;              ///< who opened the network
   tier::SlotIo slots = {};                  ///< for what comes in messages
   SkippedVersions skipped = {};
+  std::map<std::string, std::uint64_t> newest_begun = {};  ///< of each name: when its newest attempt began
 
   std::uint32_t rank_of(ClientId id) const {
     const auto client = clients.find(id);

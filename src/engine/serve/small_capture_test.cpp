@@ -179,6 +179,34 @@ TEST_F(SmallCaptures, ThatAskAtOnceNeitherWaitNorOvertake) {
   EXPECT_TRUE(placed && placed->slot) << "whoever waited gets it";
 }
 
+// The slot that is free would not do for who waits. Who asks at once is not before him all the same.
+TEST_F(SmallCaptures, ThatAskAtOnceLeaveFreeSlotsWhileSomebodyWaits) {
+  ASSERT_TRUE(
+      start("chunk_bytes=64KiB;tier.order=memory,file;tier.memory.max_bytes=16MiB;tier.file.max_bytes=64KiB;"
+            "flush.during_capture=never"));
+  auto rank = client(0), other = client(1), third = client(2);
+  const auto of_memory = rank.call(ipc::Grant{id(1), 64 * base::KiB, 0, {}, {}});
+  ASSERT_TRUE(of_memory);
+  const std::vector<std::uint32_t> avoid{of_memory->slot.tier};
+  ASSERT_TRUE(rank.tell(ipc::GiveBack{id(1), of_memory->slot.tier, of_memory->slot.slot}));
+  const auto granted = other.call(ipc::Grant{id(1), 64 * base::KiB, 0, avoid, "it could not be written"});
+  ASSERT_TRUE(granted);
+  EXPECT_NE(granted->slot.tier, avoid[0]);
+  const auto waits = third.post(ipc::Grant{id(3), 64 * base::KiB, 0, avoid, "it could not be written"}).value();
+  ASSERT_TRUE(third.call(ipc::Progress{}));  // it has come
+
+  auto message = capture(2, 0, 1);
+  message.at_once = true;
+  const auto behind = rank.call(message, kWait_ns);
+  ASSERT_FALSE(behind);
+  EXPECT_EQ(behind.error().code, PERDURE_TIMEOUT) << behind.error().text();
+  ASSERT_TRUE(rank.call(ipc::Abort{id(2)}));
+  ASSERT_TRUE(other.tell(ipc::GiveBack{id(1), granted->slot.tier, granted->slot.slot}));
+  const auto slot = third.await(waits, kWait_ns);
+  ASSERT_TRUE(slot) << slot.error().text();
+  EXPECT_EQ(slot->slot.tier, granted->slot.tier);
+}
+
 TEST_F(SmallCaptures, ThatAskAtOnceAreOfTheNewestAttempt) {
   ASSERT_TRUE(start("chunk_bytes=64KiB;tier.memory.max_bytes=16MiB"));
   auto rank = client();
@@ -192,6 +220,20 @@ TEST_F(SmallCaptures, ThatAskAtOnceAreOfTheNewestAttempt) {
   EXPECT_TRUE(rank.call(newer));
   older.at_once = false;
   EXPECT_TRUE(rank.call(older)) << "as usual it is the rank's to know";
+}
+
+TEST_F(SmallCaptures, ThatAskAtOnceAreOfTheNewestAttemptAlsoWhereThatIsForgotten) {
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.memory.max_bytes=16MiB"));
+  auto rank = client();
+  auto older = capture(2, 0, 1), newer = capture(4, 0, 1);
+  older.at_once = newer.at_once = true;
+  ASSERT_TRUE(rank.call(capture(3, 0, 1)));
+  ASSERT_TRUE(rank.call(ipc::Abort{id(3)}));
+  const auto refused = rank.call(older);
+  ASSERT_FALSE(refused) << "its attempt began before one that was there";
+  EXPECT_EQ(refused.error().code, PERDURE_TIMEOUT) << refused.error().text();
+  ASSERT_TRUE(rank.call(ipc::Abort{older.begin.id}));
+  EXPECT_TRUE(rank.call(newer));
 }
 
 }  // namespace
