@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "ipc/messages.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -103,10 +104,31 @@ void Connections::lose_who_says_nothing() {
   }
 }
 
-// Out of descriptors: who came is told so by the end of its connection, instead of waiting for an answer.
+namespace {
+
+// Whoever comes says who it is first, and waits for the answer.
+void refuse_newcomer(const os::Fd& listener, const base::Error& why) {
+  constexpr std::uint64_t kFirst = 1, kPatience_ns = 20'000'000;
+  const auto newcomer = os::accept_from(listener);
+  if (!newcomer || !*newcomer) return;
+  std::array<std::byte, 4096> hello;
+  (void)os::receive_some(*newcomer, hello, kPatience_ns);
+  std::vector<std::byte> answer;
+  ipc::append_reply<ipc::Hello::Reply>(
+      answer, kFirst,
+      base::fail(
+          PERDURE_UNAVAILABLE, "engine", "it accepts no connection: " + why.cause,
+          "where it has no descriptor left, raise their limit (ulimit -n) before the program, or perdured, begins",
+          true));
+  (void)os::send_all(*newcomer, answer);
+}
+
+}  // namespace
+
+// The descriptor that was kept back serves to say so to whoever came, instead of letting it wait for an answer.
 void Connections::turn_away(const base::Error& why) {
   reports_.add("the engine accepts no connection: " + why.text());
-  if (std::exchange(reserve_, os::Fd())) (void)os::accept_from(listener_);
+  if (std::exchange(reserve_, os::Fd())) refuse_newcomer(listener_, why);
   // Another thread may have taken it: then who comes stays in the backlog, and a pause keeps the loop from spinning.
   if (!keep_one_back()) os::sleep_ns(10'000'000);
 }

@@ -6,6 +6,8 @@
 #include "base/json.hpp"
 #include "engine/host/engine_testing.hpp"
 #include "engine/serve/handlers.hpp"
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/sample_requests.hpp"
 
 namespace perdure::engine {
@@ -54,6 +56,23 @@ TEST_F(ServerOfAnEngine, WhoSendsNoMessagesIsDroppedAndReported) {
     expect_good_client_is_served();
     expect_report("no message");
   }
+}
+
+TEST_F(ServerOfAnEngine, WithoutADescriptorForWhoComesSaysSo) {
+  os::FaultRules faults({{"accept", "", EMFILE, 1, 1}});
+  ipc::Channel newcomer;
+  {
+    const test_support::InstalledHooks installed(faults);
+    newcomer = ipc::Channel::connect(engine_->socket_path()).value();
+    const auto refused = newcomer.call(ipc::Hello{});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_UNAVAILABLE);
+    EXPECT_NE(refused.error().text().find("accept: Too many open files"), std::string::npos) << refused.error().text();
+    EXPECT_NE(refused.error().remedy.find("ulimit -n"), std::string::npos);
+  }
+  expect_report("accepts no connection");
+  expect_good_client_is_served();
+  EXPECT_TRUE(client().call(ipc::Progress{})) << "who comes later is served";
 }
 
 // It might be a rank that begins: the engine would not end as long as it is there.
