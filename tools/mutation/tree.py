@@ -11,7 +11,7 @@ FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundanc
            "src/array", "src/reader", "src/portable", "src/capi", "src/inspect", "src/node", "src/engine/serve", "src/engine/upkeep")
 # Of the network what gets to know others: who may talk at all. Of others what decides which checkpoints people keep.
 CHOSEN = {"src/network": {"handshakes.cpp", "core_sessions.cpp", "proof.cpp"}, "src/capi": {"capi.cpp", "goodbye.cpp"},
-          "src/inspect": {"prune_plan.cpp"}, "src/node": {"store_look.cpp"}, "src/engine/serve": {"skipped_versions.cpp"},
+          "src/inspect": {"prune_plan.cpp"}, "src/node": {"store_look.cpp"}, "src/engine/serve": {"capture_steps.cpp", "skipped_versions.cpp"},
           "src/engine/upkeep": {"janitor.cpp"}}
 
 
