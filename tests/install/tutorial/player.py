@@ -69,9 +69,11 @@ class Player:
         self._type(compile_line(name), {}, name)
 
     def run_framed(self, name, line):
-        """On two ranks, in a store of its own, which has the last version when the program has ended."""
+        """On two ranks, in a store of its own, which has the last version when the program has ended. A first one is killed."""
         store = f"store-of-{name}"
-        self._type(f"PERDURE_STORE_PATH={store} mpirun -n 2 --oversubscribe ./{name}.program", {}, line)
+        run = f"PERDURE_STORE_PATH={store} mpirun -n 2 --oversubscribe ./{name}.program"
+        self._type(f"FRAME_ENDS_AT=950 {run}", {"status": "137"}, line)
+        self._type(run, {}, line)
         self._type(f"perdure ls {store}", {"expect": r"^run +1000 +complete"}, line)
 
     def _run(self, block):

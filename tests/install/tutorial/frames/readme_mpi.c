@@ -1,20 +1,27 @@
-/* What the first listing of README.md leaves to the reader. Run on two ranks. */
+/* What the first listing of README.md leaves to the reader. Run on two ranks, of which FRAME_ENDS_AT kills one. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#define initialise(...) ((void)0)
-#define compute(...) ((void)0)
 static size_t count = 1000;
+static void initialise(double* field) {
+  for (size_t i = 0; i < count; ++i) field[i] = 0;
+}
+static void compute(double* field) {
+  static int calls = 0;
+  const char* last = getenv("FRAME_ENDS_AT");
+  if (last != NULL && ++calls == atoi(last)) raise(SIGKILL);
+  for (size_t i = 0; i < count; ++i) field[i] += 1;
+}
 static void stop(const char* why) {
   fprintf(stderr, "%s\n", why);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int argc, char** argv) {
-  (void)count, (void)stop;
   MPI_Init(&argc, &argv);
   /* THE PAGE'S LINES */
   MPI_Finalize();
-  return 0;
+  return field[0] == 1000 && field[count - 1] == 1000 ? 0 : 1; /* whoever went on lost no step, nor made one twice */
 }

@@ -1,21 +1,26 @@
-// What the second listing of README.md leaves to the reader. Run on two ranks.
+// What the second listing of README.md leaves to the reader. Run on two ranks, of which FRAME_ENDS_AT kills one.
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
 namespace {
-[[maybe_unused]] std::size_t count = 1000;
-template <class... T>
-void initialise(T&&...) {}
-template <class... T>
-void compute(T&&...) {}
+std::size_t count = 1000;
+void initialise(std::vector<double>& field) { field.assign(field.size(), 0); }
+void compute(std::vector<double>& field) {
+  static int calls = 0;
+  const char* last = std::getenv("FRAME_ENDS_AT");
+  if (last != nullptr && ++calls == std::atoi(last)) std::raise(SIGKILL);
+  for (double& one : field) one += 1;
+}
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   // THE PAGE'S LINES
   MPI_Finalize();
-  return 0;
+  return field.front() == 1000 && field.back() == 1000 ? 0 : 1;  // whoever went on has lost no step, nor made one twice
 }
