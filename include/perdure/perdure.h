@@ -45,7 +45,7 @@ extern "C" {
 typedef enum perdure_status {
   PERDURE_OK = 0,               /**< success */
   PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
-  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, file: of that name there is nothing, anywhere */
+  PERDURE_NOT_FOUND = 2,        /**< no such thing; of a restore: of that name there is nothing, anywhere */
   PERDURE_EXISTS = 3,           /**< this version is already taken */
   PERDURE_MISMATCH = 4,         /**< ranks disagree, regions are not those that were stored (one more, one less, of
                                      another size, type or shape), or a name has other versions than that one */
