@@ -33,7 +33,7 @@ base::Status Session::capture_on_write(const segment::VersionId& id) {
     if (flight->hindered() != hindered_) tell_hindered(*flight);
     return {};
   });
-  const auto agreed = agree_on_both(job_->comm(), begun, {whole, !flight || !flight->busy()});
+  const auto agreed = agree_on_both(job_->comm(), begun, {whole, !whole || !flight->busy()});
   if (agreed) job_->comm().last();
   return base::caught("checkpoint", [&]() -> base::Status {
     if (agreed && agreed->first) return flight->commit(agreed->second);

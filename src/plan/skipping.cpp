@@ -1,16 +1,18 @@
 #include "plan/skipping.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace perdure::plan {
 
 namespace {
 
-std::uint64_t newer_than(const std::vector<ComingVersion>& coming, const ComingVersion& one) {
-  const auto is_newer = [&one](const ComingVersion& other) {
-    return other.branch == one.branch && other.begun_ns > one.begun_ns;
-  };
-  return static_cast<std::uint64_t>(std::count_if(coming.begin(), coming.end(), is_newer));
+// How many numbers of its branch are newer; two attempts at one number are one.
+std::size_t newer_than(const std::vector<ComingVersion>& coming, const ComingVersion& one) {
+  std::set<std::uint64_t> numbers;
+  for (const ComingVersion& other : coming)
+    if (other.branch == one.branch && other.begun_ns > one.begun_ns) numbers.insert(other.version);
+  return numbers.size();
 }
 
 }  // namespace

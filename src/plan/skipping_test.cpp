@@ -56,6 +56,13 @@ TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {  // which all nodes
   EXPECT_THAT(skip({1, 0}, some), ElementsAre(0, 1, 3, 4)) << "another branch stands for none of this one";
 }
 
+TEST(Skip, CountsTwoAttemptsAtOneNumberOnce) {
+  std::vector<ComingVersion> some = {coming(4, 1), coming(5, 2), coming(5, 3)};
+  for (auto& one : some) one.agreed = false;
+  EXPECT_THAT(skip({2, 0}, some), IsEmpty());
+  EXPECT_THAT(skip({1, 0}, some), ElementsAre(0, 1));
+}
+
 // What is agreed on comes to the store: what is not counts for nothing there.
 TEST(Skip, CountsOnlyWhatIsAgreedOn) {
   auto some = up_to(6);

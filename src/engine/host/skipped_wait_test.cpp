@@ -142,6 +142,25 @@ TEST_F(FastCheckpointsOfTwoNodes, AreBroughtToTheStoreWhenTheNextOneNeedsTheirRo
   EXPECT_TRUE(rank_.call(ipc::WaitStored{id(3), 0})) << "whoever waits is not held back";
 }
 
+/// With room for many.
+class RoomyCheckpointsOfTwoNodes : public FastCheckpointsOfTwoNodes {
+ protected:
+  void SetUp() override {
+    const auto started = start("tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=4MiB;flush.during_capture=never");
+    ASSERT_TRUE(started) << started.error().text();
+    rank_ = client();
+  }
+};
+
+TEST_F(RoomyCheckpointsOfTwoNodes, AreBroughtToTheStoreForWhoeverWaitsForOneThatWasSkipped) {
+  for (std::uint64_t version = 1; version <= 6; ++version) ASSERT_TRUE(checkpoint(version, version == 1));
+  const auto waited = rank_.call(ipc::WaitStored{id(3), 20'000'000'000});
+  ASSERT_TRUE(waited) << waited.error().text();
+  EXPECT_FALSE(waited->held);
+  ASSERT_TRUE(waited->newer);
+  EXPECT_GE(*waited->newer, 5U);
+}
+
 TEST_F(FastCheckpointsOfTwoNodes, AreBroughtToTheStoreAtTheEnd) {
   ASSERT_TRUE(checkpoint(1, true));
   ASSERT_TRUE(checkpoint(2, false));

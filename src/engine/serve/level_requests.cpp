@@ -61,7 +61,9 @@ std::optional<base::Result<ipc::StoreOutcome>> answer_wait_stored(ServeContext& 
   if (asked.first) {
     {
       const auto ledger = context.ledger.lock();
-      ledger->flushes.let_flush(wait.id);
+      // Where it was skipped, something newer will do.
+      const bool held = ledger->find(wait.id) != nullptr;
+      ledger->flushes.let_flush(held ? std::optional(wait.id) : std::nullopt);
     }
     context.flusher.notify();
   }
