@@ -44,7 +44,7 @@ class LongerMachine : public testing::Test {
     EXPECT_EQ(program_->end(), -SIGKILL);
   }
   double last_time() const { return std::atof(content_of(place_.file("last")).c_str()); }
-  /// Where its clock went back, its sleep does not end: it is killed then.
+  /// The program whose clock went back sleeps on: this kills it then.
   void goes_on(const std::vector<std::string>& more = {}) {
     const auto known = Orphans::all();
     std::vector<std::string> arguments = {"sleeper", "--detach", "--json"};

@@ -100,7 +100,7 @@ base::Result<std::vector<simulate::Scenario>> scenarios(const SimulateArguments&
   return all;
 }
 
-/// What all runs together bring to the store; the oracle's are about a hundred.
+/// Counts the bytes that all runs bring to the store. The oracle makes about a hundred runs.
 std::uint64_t bytes_of_all(const SimulateArguments& arguments, const std::vector<simulate::Scenario>& cells,
                            std::size_t policies) {
   std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What a program says and asks of checkpoints that nobody had to write.
+// A program steers, by this interface, a run that makes its checkpoints by itself.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ struct Policy {
   bool foresees = true;  ///< saves at the place what loops behind it will need, as learnt, and watches them
 };
 
-/// What a checkpoint was.
+/// One checkpoint that the run made.
 struct Taken {
   std::string before;             ///< the loop
   std::uint64_t loop = 0;         ///< its number

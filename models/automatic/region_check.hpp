@@ -1,7 +1,7 @@
 #pragma once
 // Whether regions write only what they say: all other elements are hashed before and behind them. A region is looked at
-// when it comes first, and later ones as long as that takes a tenth of the run. What a region reads and does not say
-// cannot be seen so.
+// when it comes first, and later ones as long as that takes a tenth of the run. This check does not see
+// what a region reads.
 #include <array>
 #include <chrono>
 #include <cstdint>

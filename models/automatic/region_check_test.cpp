@@ -17,7 +17,7 @@ class CheckedRegions : public ::testing::Test {
       sets_.push_back(set);
     }
   }
-  /// What a region wrote that it did not say, which writes `written` of array 0 by its word.
+  /// Runs a region that declares to write `written` of array 0. Returns what it wrote beside that.
   template <class Work>
   std::string wrote(const Box& written, Work work, std::optional<track::LoopId> of = std::nullopt) {
     const track::LoopId id = of ? *of : next_++;

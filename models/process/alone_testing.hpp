@@ -15,7 +15,7 @@
 
 namespace perdure::process {
 
-/// What a test and its child both see.
+/// A test and its child share this.
 struct Seen {
   std::atomic<int> works{0}, over{0}, count{0};
 };
@@ -52,7 +52,7 @@ class Alone {
   void wait() const {
     EXPECT_TRUE(test_support::eventually("the child works", [this] { return seen_->works != 0; }));
   }
-  /// Who traces it is a thread of its parent here: where it ended just then, that thread was told.
+  /// A thread of its parent traces it. Where it ended just then, the kernel told that thread.
   static constexpr int kToldToTracer = -1000;
   int end() {
     int status = 0;
@@ -84,7 +84,7 @@ inline void wait_until_over(const std::string& file) {
   while (::access(file.c_str(), F_OK) != 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
 }
 
-/// Of its addresses there is none left.
+/// It maps all of its addresses.
 inline int takes_all_addresses(Seen& seen) {
   std::uint64_t at = 0x10000;
   const auto maps = parse_maps(proc_text("/proc/self/maps"), "");
@@ -103,16 +103,22 @@ inline int takes_all_addresses(Seen& seen) {
   return 7;
 }
 
-/// It is captured, killed and brought back, and ends as it would have.
-inline void goes_on_elsewhere(Alone& child, const std::string& over) {
+/// It is killed and brought back.
+inline void dies_and_comes_back(Alone& child, const CapturedImage& captured) {
   const pid_t number = child.process();
-  const auto captured = capture_to_memory(number);
-  ASSERT_TRUE(captured) << captured.error().text();
   ::kill(number, SIGKILL);
   ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
+  const auto again = resume_from_memory(captured);
   ASSERT_TRUE(again) << again.error().text();
   child.lives_again(number);
+}
+
+/// It is captured, killed and brought back, and ends as it would have.
+inline void goes_on_elsewhere(Alone& child, const std::string& over) {
+  const auto captured = capture_to_memory(child.process());
+  ASSERT_TRUE(captured) << captured.error().text();
+  dies_and_comes_back(child, *captured);
+  if (testing::Test::HasFatalFailure()) return;
   std::ofstream(over) << "now";
   EXPECT_EQ(child.end(), 7);
 }

@@ -47,11 +47,8 @@ TEST(StoppedPrograms, StayStoppedAndComeBackStopped) {
   ASSERT_TRUE(captured) << captured.error().text();
   EXPECT_TRUE(captured->image.state.stopped);
   EXPECT_TRUE(test_support::eventually("it is stopped again", is_stopped));
-  ::kill(number, SIGKILL);
-  ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
-  ASSERT_TRUE(again) << again.error().text();
-  child.lives_again(number);
+  dies_and_comes_back(child, *captured);
+  if (HasFatalFailure()) return;
   std::ofstream(over) << "now";
   EXPECT_TRUE(test_support::eventually("it came back stopped", is_stopped));
   EXPECT_EQ(::kill(number, SIGCONT), 0);
@@ -238,7 +235,7 @@ int counts_in_a_file(Seen& seen, const std::string& path, const std::string& ove
   return 7;
 }
 
-/// What a resume says of a program whose file went on, or did not.
+/// Returns the notes of a resume. `goes_on`: the program's file changed after the capture.
 std::vector<std::string> notes_of_a_file(bool goes_on) {
   test_support::TemporaryDirectory here;
   const std::string over = here / "over";

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "os/file.hpp"
+#include "process/stops.hpp"
 
 namespace perdure::process {
 namespace {
@@ -58,8 +58,7 @@ Bystander::Bystander(Bystander&& other) noexcept : process_(std::exchange(other.
 Bystander::~Bystander() {
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);
-  while (::waitpid(process_, nullptr, __WALL) < 0 && errno == EINTR) {
-  }
+  reap(process_);
 }
 
 bool may_be_confined() {

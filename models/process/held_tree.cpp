@@ -189,8 +189,8 @@ base::Status check_not_ours(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-// What stands in the way at every look stays in the way. Where each look is another one, processes come and go: what is
-// true of them shows when all stand still.
+// An obstacle that every look finds is real. Where the looks find different ones, processes come and go: then the look
+// at the tree that stands still decides.
 base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
   std::set<std::string> seen_in_the_way;
   for (int tries = 1;; ++tries) {

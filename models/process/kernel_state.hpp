@@ -1,6 +1,6 @@
 #pragma once
-// What the kernel keeps for a process and its threads beside memory, files, signals and timers: permissions and
-// switches (prctl and the like). Data only. What becomes of each of them says the census (census.hpp).
+// The kernel keeps permissions and switches (prctl and the like) for a process and its threads, beside memory, files,
+// signals and timers. Data only. The census says what becomes of each of them (census.hpp).
 #include <array>
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace perdure::process {
 /// Kinds of PR_GET_SPECULATION_CTRL: store bypass, indirect branches, the first data cache.
 inline constexpr std::uint32_t kSpeculations = 3;
 
-/// Of a thread. Zeros: as a kernel without the switch has it.
+/// A thread's. Zero: the kernel has no such switch.
 struct ThreadState {
   std::uint32_t secure_bits = 0;                           ///< PR_GET_SECUREBITS, with that of PR_SET_KEEPCAPS
   std::uint32_t counter_access = 0;                        ///< PR_GET_TSC: 1: it may read the counter; 2: SIGSEGV
@@ -27,7 +27,7 @@ struct ThreadState {
   std::string wrong() const;
 };
 
-/// Of a process.
+/// A process's.
 struct ProcessState {
   std::uint32_t membarriers = 0;     ///< what it registered for: the commands that do it
   std::uint32_t write_execute = 0;   ///< PR_GET_MDWE

@@ -9,13 +9,13 @@
 
 namespace perdure::process {
 
-/// What is seen of one through a duplicate.
+/// A duplicate of the socket shows this.
 struct SeenListener {
   ListeningSocket socket;
   bool connections_wait = false;
   std::string unkept;  ///< why it cannot be kept; empty: it can
 };
-/// `inode`: of the socket. Of one that listens.
+/// `socket` listens, and `inode` is its number.
 SeenListener look_at_listener(int socket, std::uint64_t inode);
 
 /// It listens where it did. A name that a dead listener left is its own again. PERDURE_BUSY: another process listens

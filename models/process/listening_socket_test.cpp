@@ -62,7 +62,7 @@ bool listens_at(const Address& address) {
   return socket == 3 && ::bind(socket, address.get(), address.bytes) == 0 && ::listen(socket, 11) == 0;
 }
 
-/// Where the socket of the image listens.
+/// Returns the address at which the socket of the image listens.
 Address address_in(const ProcessImage& image) {
   Address address;
   for (const OpenFile& file : image.open_files.files)
@@ -114,11 +114,8 @@ void listens_again(const Address& address) {
   const auto busy = resume_from_memory(*captured);
   ASSERT_FALSE(busy);
   EXPECT_THAT(busy.error().text(), HasSubstr("another process listens at"));
-  ::kill(number, SIGKILL);
-  ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
-  ASSERT_TRUE(again) << again.error().text();
-  child.lives_again(number);
+  dies_and_comes_back(child, *captured);
+  if (testing::Test::HasFatalFailure()) return;
   calls(address_in(captured->image), number);
   std::ofstream(over) << "now";
   EXPECT_EQ(child.end(), 7);

@@ -23,7 +23,7 @@ struct MachineFacts {
 
 /// Of this process, and of what `image` names. Nothing changes. Makes a process for a moment.
 base::Result<MachineFacts> facts_for(const ProcessImage& image);
-/// Of the machine that `image` was captured on just now: what the processor has is taken to be the same.
+/// Returns the facts of this machine, on which `image` was captured just now. It does not ask the processor again.
 base::Result<MachineFacts> facts_where_captured(const ProcessImage& image);
 
 /// What the machine itself lacks, and will lack tomorrow. Pure.

@@ -1,4 +1,4 @@
-// What the kernel keeps for a process in the making beside memory, files and signals (kernel_state.hpp).
+// Gives a process in the making its permissions and switches (kernel_state.hpp).
 #include <linux/ioprio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ base::Status NewProcess::set_state() {
   return {};
 }
 
-// Who may not choose what costs others time goes on as everybody.
+// A thread whose user may not set a priority goes on with that of everybody.
 base::Status NewProcess::set_state(const ThreadImage& thread) {
   const pid_t who = here(thread.number);
   PERDURE_TRY(const ThreadState now, read_thread_state(asked(who)));

@@ -28,7 +28,7 @@ std::vector<Obstacle> obstacles_of_files(const SeenFiles& files);
 std::vector<Obstacle> obstacles_of_maps(const std::vector<MemoryMap>& maps, const SeenFiles& files);
 /// `inside`: other processes that are captured with it.
 std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::set<pid_t>& inside = {});
-/// What is seen only of one that stands still.
+/// Those that only a process that stands still shows.
 std::vector<Obstacle> obstacles_of_state(const LostState& state);
 /// All of them, but for those of the state.
 std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<MemoryMap>& maps, const SeenFiles& files,

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel keeps for a process that stands still, beside what /proc says (kernel_state.hpp).
+// Asks a process that stands still for its permissions and switches (kernel_state.hpp).
 #include <vector>
 
 #include "process/image.hpp"
@@ -9,7 +9,7 @@
 
 namespace perdure::process {
 
-/// The state of `image`, whose threads are there, and of each of them. What is kept nowhere is the answer.
+/// Fills in the state of `image` and of each of its threads. Returns what no image keeps.
 base::Result<LostState> read_kernel_state(Tracee& tracee, const std::vector<MemoryMap>& maps, ProcessImage& image);
 
 }  // namespace perdure::process

@@ -22,13 +22,13 @@ namespace {
 constexpr std::uint64_t kGetWriteExecute = 66, kGetMemoryMerge = 68;  // PR_GET_MDWE, PR_GET_MEMORY_MERGE
 constexpr std::uint64_t kGetRegisterParts = 0x1022;                   // ARCH_GET_XCOMP_PERM
 
-/// What a call came to; 0: the kernel has no such thing.
+/// Returns the call's result; 0: the kernel has no such thing.
 base::Result<std::uint64_t> answer_to(const AskedThread& thread, const SystemCall& call) {
   PERDURE_TRY(const auto answer, thread.ask(call));
   return answer < 0 ? 0 : static_cast<std::uint64_t>(answer);
 }
 
-/// What a call wrote to memory; 0: the kernel has no such thing.
+/// Returns the number that the call wrote to memory; 0: the kernel has no such thing.
 base::Result<std::uint64_t> value_of_call(const AskedThread& thread, const SystemCall& call) {
   PERDURE_TRY(const auto answer, thread.ask(call));
   if (answer < 0) return std::uint64_t{0};
@@ -90,8 +90,8 @@ base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<st
   constexpr std::uint64_t kListRegistrations = 1 << 9;
   PERDURE_TRY(const auto listed, ask({SYS_membarrier, kListRegistrations, 0, 0}));
   if (listed >= 0) return static_cast<std::uint32_t>(listed) & kMembarriers;
-  // The command of one bit less is the barrier itself: EPERM where it is not registered for. Who gets barriers of
-  // others only is not told: one that has registered for something is taken to be.
+  // The command of one bit less is the barrier itself: EPERM where it is not registered for. The kernel does not
+  // tell who takes barriers of others only: a process that has registered for something counts as one.
   std::uint32_t registered = 0;
   for (const std::uint32_t one : {kMembarrierPrivate, kMembarrierCores, kMembarrierSequences}) {
     PERDURE_TRY(const auto done, ask({SYS_membarrier, one >> 1, 0, 0}));

@@ -1,5 +1,5 @@
 #pragma once
-// What of a process's state (kernel_state.hpp) its kernel tells: some of it anybody, some of it only the thread itself.
+// Reads a process's state (kernel_state.hpp). The kernel tells some of it to anybody, some only to the thread itself.
 #include <sys/types.h>
 
 #include <functional>
@@ -16,17 +16,17 @@ namespace perdure::process {
 /// A thread that stands still, and carries out calls for us.
 struct AskedThread {
   pid_t process = 0, thread = 0;  ///< numbers, for us
-  /// What a call came to; below 0: an error number.
+  /// Carries out a call and returns its result; below 0: an error number.
   std::function<base::Result<std::int64_t>(const SystemCall&)> ask;
   std::uint64_t address = 0;  ///< memory of its own where a call may write 8 bytes
-  /// What is there.
+  /// Returns the 8 bytes at `address`.
   std::function<base::Result<std::uint64_t>()> value;
 };
 
 base::Result<ThreadState> read_thread_state(const AskedThread& thread);
 base::Result<ProcessState> read_process_state(const AskedThread& thread);
 
-/// What the kernel's own flags of a thread say (/proc/PID/stat, field 9). Pure.
+/// `flags`: the kernel's own of a thread (/proc/PID/stat, field 9). Pure.
 bool flushes_files(std::uint64_t flags);
 /// Whether it has chosen what becomes of it where memory fails (PR_MCE_KILL). Pure.
 bool chose_memory_failures(std::uint64_t flags);
@@ -35,7 +35,7 @@ bool chooses_speculation(std::string_view status, std::uint32_t kind);
 /// Registrations of membarrier. A kernel before 6.3 does not list them: then each is tried, which changes nothing.
 base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask);
 
-/// What of it is kept nowhere, and stands in the way of a capture. It has to stand still to be asked.
+/// State that no image keeps, and that stands in the way of a capture. Only a process that stands still can be asked.
 struct LostState {
   std::uint32_t protection_keys = 0;  ///< bit n: key n is its own (pkey_alloc)
   std::vector<pid_t> confined;        ///< threads that may not see a process of their own user (Landlock)

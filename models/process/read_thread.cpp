@@ -86,7 +86,7 @@ base::Status read_own(ThreadImage& image, Scratch& scratch) {
   PERDURE_TRY(image.clear_number, scratch.value<std::uint64_t>());
   PERDURE_CHECK(good(thread, "ask for its death signal", scratch.ask({SYS_prctl, PR_GET_PDEATHSIG, at})));
   PERDURE_TRY(image.death_signal, scratch.value<std::int32_t>());
-  // What /proc says of it only who has CAP_SYS_NICE may read.
+  // Only a user with CAP_SYS_NICE may read this in /proc.
   PERDURE_TRY(const auto slack, scratch.ask({SYS_prctl, PR_GET_TIMERSLACK}));
   image.timer_slack_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(slack, 0));
   return read_memory_policy(image, scratch);

@@ -7,7 +7,7 @@
 
 namespace perdure::process {
 
-/// All of it but its pending signals. What only the thread itself may ask, it asks.
+/// Reads all but the pending signals. The thread carries out the calls that only it may make.
 base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::vector<MemoryMap>& maps);
 /// Signals of the process that none of its threads has taken yet.
 base::Result<std::vector<std::vector<std::byte>>> read_shared_signals(pid_t thread);

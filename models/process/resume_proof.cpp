@@ -53,7 +53,7 @@ class StandIn {
   std::uint64_t instruction_ = 0;
 };
 
-/// Where calls of the child may write, at the same address as here.
+/// Calls of the child may write here: the child has it at the same address.
 std::uint64_t value_of_stand_in = 0;  // NOLINT: its address counts
 
 base::Result<StandIn> StandIn::begin() {

@@ -9,12 +9,12 @@
 
 namespace perdure::process {
 
-/// What the record of a capture says is decoded as a resume decodes it, and is what was stored. `record`: its bytes.
+/// Decodes the bytes of a capture's record as a resume does, and compares the result with what was stored.
 base::Status prove_record(base::ConstByteSpan record, const std::vector<segment::RegionEntry>& entries);
 
 /// The resume of `image` is planned on this machine, and a child of ours, which ends again, gets the registers of each
-/// of its threads and what the kernel is to keep for it. PERDURE_UNSUPPORTED names what could not be brought back. Of a
-/// process that stands still; nothing of it changes.
+/// of its threads and what the kernel is to keep for it. PERDURE_UNSUPPORTED names what could not be brought back. The
+/// process of `image` stands still, and does not change.
 base::Status prove_resumable(const ProcessImage& image);
 
 /// Whether its addresses leave room for what makes it. Pure.

@@ -1,4 +1,4 @@
-// What could not be brought back is never captured: named, and the program goes on.
+// A capture of a program that could not be brought back is refused by name, and the program goes on.
 #include "process/resume_proof.hpp"
 
 #include <gmock/gmock.h>

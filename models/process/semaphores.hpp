@@ -16,7 +16,7 @@ struct SemaphoreSet {
   friend bool operator==(const SemaphoreSet&, const SemaphoreSet&) = default;
 };
 
-/// What /proc/sysvipc/sem says; lines that are not understood are none. Pure.
+/// Reads the text of /proc/sysvipc/sem, and leaves out lines that it does not understand. Pure.
 std::vector<SemaphoreSet> parse_semaphores(std::string_view text);
 
 /// Whether a process with this status (/proc/PID/status) may have changed it. Pure.

@@ -16,14 +16,14 @@ namespace {
 
 bool is_looked_at(const MapImage& map) { return map.file != 0 && map.shared && (map.protection & PROT_WRITE) != 0; }
 
-/// Where the next content is, at `at` or behind; `end`: there is none.
+/// Returns the place of the next content, at `at` or behind; `end`: there is none.
 std::uint64_t next_data(int file, std::uint64_t at, std::uint64_t end) {
   const off_t data = ::lseek(file, static_cast<off_t>(at), SEEK_DATA);
   return data < 0 ? end : std::min(end, static_cast<std::uint64_t>(data));
 }
 
-/// Of whole blocks, by their places in the file; those of zeros are as holes. Nothing: it cannot be read, or has more
-/// than `left` bytes, which get less by what was read.
+/// Hashes whole blocks with their places in the file; blocks of zeros count as holes. Nothing: the file cannot be read,
+/// or has more than `left` bytes. Takes off `left` what it read.
 std::optional<base::Hash128> hash_of(int file, const MapImage& map, std::uint64_t& left) {
   struct stat status {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;

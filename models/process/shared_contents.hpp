@@ -1,6 +1,6 @@
 #pragma once
-// What a program shares with files that it may write by its memory: nobody sees by the times of such a file that it
-// went on. So its content is compared.
+// A program may write to files by its memory (MAP_SHARED). The times of such a file do not say that it went on, so
+// captures and resumes compare its content.
 #include <string>
 #include <vector>
 

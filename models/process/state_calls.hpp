@@ -1,5 +1,5 @@
 #pragma once
-// What a process in the making, or a thread of it, has to do to have the state that an image says. Pure.
+// Plans the system calls that give a process in the making, or a thread of it, the state of its image. Pure.
 #include <string>
 #include <vector>
 
@@ -18,7 +18,7 @@ struct StateCall {
   friend bool operator==(const StateCall&, const StateCall&) = default;
 };
 
-/// What differs between what is `wanted` and what it has `now`. In this order.
+/// Calls, in this order, that turn the state `now` into the one that is `wanted`.
 std::vector<StateCall> calls_for(const ThreadState& wanted, const ThreadState& now);
 /// Bounds of use are to be set, which others do for it (scheduling.hpp).
 bool has_other_use(const ThreadState& wanted, const ThreadState& now);

@@ -39,7 +39,7 @@ bool takes(const sigset_t& set, std::int64_t within_ns) {
   return taken > 0;
 }
 
-/// Of a signal that is to come once: `left` says whether the timer still runs.
+/// Waits for a signal that is to come once; `left` says whether the timer still runs.
 int told_once(const sigset_t& set, const std::function<bool()>& left) {
   constexpr std::int64_t kLong_ns = 5'000'000'000;
   if (!takes(set, kLong_ns)) return kNotTold;
@@ -169,14 +169,10 @@ void is_told(const Waits& waits, std::uint64_t seed) {
   const std::int64_t before_ns = static_cast<std::int64_t>(rng() % 3'000'000) - 300'000;
   while (static_cast<std::int64_t>(os::monotonic_ns()) < due_ns - before_ns) {  // wait: a drawn moment
   }
-  const pid_t number = child.process();
-  const auto captured = capture_to_memory(number);
+  const auto captured = capture_to_memory(child.process());
   ASSERT_TRUE(captured) << captured.error().text();
-  ::kill(number, SIGKILL);
-  ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
-  ASSERT_TRUE(again) << again.error().text();
-  child.lives_again(number);
+  dies_and_comes_back(child, *captured);
+  if (testing::Test::HasFatalFailure()) return;
   std::ofstream(timing.over) << "now";
   EXPECT_EQ(child.end(), kToldOnce) << "1: it was not told, 2: twice, 3: it has no timer, 4: it goes on no more";
   ::munmap(shared, 4096);

@@ -21,7 +21,7 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// What is in both, which have as many dimensions; may be empty.
+/// The elements that both have; may be empty. Both have as many dimensions.
 Box intersection(const Box& a, const Box& b);
 
 }  // namespace perdure::track

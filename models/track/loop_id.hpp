@@ -1,11 +1,11 @@
 #pragma once
-// What a loop is known by. Pure.
+// Identifies loops. Pure.
 #include <cstdint>
 #include <string_view>
 
 namespace perdure::track {
 
-/// Of a loop: its name and its place in the program, hashed.
+/// A hash of a loop's name and of its place in the program.
 using LoopId = std::uint64_t;
 
 /// The id of a loop: of what it is called, and where in the program it is (file and line, or whatever stays the same

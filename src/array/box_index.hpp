@@ -31,7 +31,7 @@ class BoxTree {
   explicit BoxTree(const BoxesAt& boxes);
   /// Calls `found` with the number of every box that shares an element with `box`, ascending within a leaf.
   void meeting(const BoxesAt& boxes, const Box& box, const std::function<void(std::size_t number)>& found) const;
-  /// Of memory that it takes.
+  /// How much memory it takes.
   std::uint64_t bytes() const;
 
  private:
@@ -54,7 +54,7 @@ class BoxIndex {
   void meeting(const Box& box, const std::function<void(std::size_t number)>& found) const {
     tree_.meeting(BoxesAt(boxes_), box, found);
   }
-  /// Of memory that it takes.
+  /// How much memory it takes.
   std::uint64_t bytes() const { return boxes_.capacity() * sizeof(Box) + tree_.bytes(); }
 
  private:

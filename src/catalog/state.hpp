@@ -129,7 +129,7 @@ struct HeldVersion {
   std::vector<std::uint64_t> nodes = {};
 
   bool all_stored() const;
-  /// Of every rank's piece, and none is on a tier that cannot be reached.
+  /// This node has the pieces of all ranks, on tiers that it can reach.
   bool whole_here() const { return pieces.size() == ranks && unreachable.empty(); }
   std::uint64_t bytes() const;
   /// The piece is here, in slots only, and no chunk of it is quarantined.

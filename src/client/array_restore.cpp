@@ -55,7 +55,7 @@ struct ArrayRestore::ToldPiece {
   }
 };
 
-/// What pieces have of arrays, without boxes: so much all ranks hear before they know whether they want any.
+/// The arrays of pieces, without boxes. All ranks hear them before they know whether they want any.
 struct ArrayRestore::ToldArrays {
   std::vector<segment::RegionEntry> arrays;
   std::string local = {};  ///< the first that is no array
@@ -125,7 +125,7 @@ base::Status ArrayRestore::add_arrays(const ToldArrays& told) {
   return {};
 }
 
-// Of all boxes that were stored this rank keeps those that its node needs something of.
+// This rank keeps the stored boxes that its node needs elements of.
 base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes, std::vector<std::vector<plan::StoredBox>>& near) {
   PERDURE_TRY(const auto pieces, base::decode_fields<std::vector<ToldPiece>>(bytes, "arrays"));
   for (const auto& piece : pieces) {
@@ -256,7 +256,7 @@ std::size_t ArrayRestore::boxes_kept() const {
   return boxes;
 }
 
-// What this node wants is known first, so that nobody keeps what it needs nothing of.
+// A node says first what it wants, so that it keeps no boxes beside these.
 base::Status ArrayRestore::read() {
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {

@@ -853,7 +853,7 @@ TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
   });
 }
 
-// Of what four nodes stored each needs its own, and the last one a bit of that before.
+// Four nodes stored the array. Each needs its own part again, and the last one a bit of the part before.
 TEST_F(SpoiltArrays, KeepTheBoxesThatTouchTheirNode) {
   const auto whole = box_of({{0, 8'000}});
   ranks_ = 4;

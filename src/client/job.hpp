@@ -29,7 +29,7 @@ class AheadOfOpening {
     segment::Attempt attempt;
     bool busy = false;  ///< ipc::Staged
   };
-  /// [local] Waits for no other rank. What this rank's piece is staged of now; nothing: it is not.
+  /// [local] Stages this rank's piece and waits for no other rank. Nothing: it is not staged.
   virtual std::optional<Piece> stage() = 0;
   /// [local] Not all did, `any_staged`: but some: nothing of it remains on this node.
   virtual void abort(bool any_staged) = 0;

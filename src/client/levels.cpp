@@ -38,29 +38,16 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
 
 enum class Reading { names, segments };
 
-enum class PartsStored { none, some, all };
-
 // `since`: only that attempt, or a later one, counts.
-base::Result<PartsStored> look_in_store(Job& job, const std::string& name, std::uint64_t version,
-                                        const segment::Attempt& since, Reading reading) {
-  auto listings = job.store().list(name);
-  if (!listings && listings.error().code == PERDURE_NOT_FOUND) return PartsStored::none;
-  if (!listings) return base::fail(listings.error());
-  PartsStored found = PartsStored::none;
-  for (const auto& listing : *listings) {
-    if (listing.id.version != version || listing.id.attempt < since) continue;
-    const bool whole =
-        listing.all_present() && (reading == Reading::names || store::read_version(job.store(), listing));
-    if (whole) return PartsStored::all;
-    if (!listing.all_present()) found = PartsStored::some;
-  }
-  return found;
-}
-
 base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
                                      const segment::Attempt& since, Reading reading = Reading::segments) {
-  PERDURE_TRY(const PartsStored found, look_in_store(job, name, version, since, reading));
-  return found == PartsStored::all;
+  auto listings = job.store().list(name);
+  if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
+  if (!listings) return base::fail(listings.error());
+  return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
+    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() &&
+           (reading == Reading::names || store::read_version(job.store(), listing));
+  });
 }
 
 base::Error nowhere(const std::string& name, std::uint64_t version) {
@@ -71,7 +58,7 @@ base::Error nowhere(const std::string& name, std::uint64_t version) {
 struct Waited {
   segment::Attempt attempt;  ///< the one that this node has brought to the store, or that the store has
   bool skipped = false;      ///< something newer is there in its stead, or comes, where that will do
-  bool partly = false;       ///< this node has nothing left to bring there, and others do: the store lacks their parts
+  bool unseen = false;       ///< neither this node has it nor is it whole in the store: other nodes may know of it
   std::optional<std::uint64_t> newer = {};  ///< the number of what is there
 };
 
@@ -97,9 +84,9 @@ base::Result<Waited> wait_here(Job& job, const std::string& name, std::uint64_t 
   PERDURE_TRY(const Waited waited,
               newer_makes_up(job, held.value_or(segment::VersionId{name, version, attempt}), level, timeout_ns));
   if (held || waited.skipped) return waited;
-  PERDURE_TRY(const PartsStored found, look_in_store(job, name, version, attempt, Reading::segments));
-  const bool others_may = found == PartsStored::some && job.nodes().labels.size() > 1;
-  if (found != PartsStored::all && !others_may) return base::fail(nowhere(name, version));
+  PERDURE_TRY(const bool stored, complete_in_store(job, name, version, attempt));
+  const bool others_may = !stored && job.nodes().labels.size() > 1;
+  if (!stored && !others_may) return base::fail(nowhere(name, version));
   return Waited{attempt, false, others_may};
 }
 
@@ -117,7 +104,7 @@ base::Status still_there(Job& job, const std::string& name, std::uint64_t versio
 // Once all nodes have brought there what they were to.
 base::Status is_whole_now(Job& job, const std::string& name, std::uint64_t version, const Waited& waited) {
   if (waited.skipped) return {};
-  if (!waited.partly) return still_there(job, name, version, waited.attempt);
+  if (!waited.unseen) return still_there(job, name, version, waited.attempt);
   PERDURE_TRY(const bool stored, complete_in_store(job, name, version, waited.attempt));
   return stored ? base::Status() : base::Status(base::fail(nowhere(name, version)));
 }
@@ -197,8 +184,8 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
 
 namespace {
 
-// [collective] Nodes skip one by one what not all of them were to bring to the store (docs/adr/0050). Where some have
-// it there, and others something newer: the newest of these, which all are to have. Nothing: all have the same.
+// [collective] Each node skips versions by itself (docs/adr/0050). Some may have this one in the store, and others a
+// newer one: returns the newest of these, which all are to wait for. Nothing: all have the same.
 base::Result<std::optional<std::uint64_t>> skipped_elsewhere(Job& job, const Waited& waited) {
   if (job.nodes().labels.size() == 1) return std::nullopt;
   const std::uint64_t mine = waited.newer ? *waited.newer + 1 : 0;

@@ -9,6 +9,7 @@
 #include "os/fault_rules.hpp"
 #include "support/eventually.hpp"
 #include "support/installed_hooks.hpp"
+#include "support/stopped_store.hpp"
 
 namespace perdure::client {
 namespace {
@@ -400,6 +401,45 @@ TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
     EXPECT_TRUE(job.known().check_free("app", 1)) << "its number can be used again";
   });
   os::install_hooks(nullptr);  // also where an assertion ended a rank
+}
+
+/// Two nodes of two ranks.
+class SkippedOnOneNode : public JobOfThreads {
+ protected:
+  /// By one rank alone, so that its node skips the version as it likes, and no other node hears of it.
+  static base::Status checkpoint(Job& job, std::uint64_t version) {
+    const segment::VersionId id{"app", version, {version, plan::nonce_on(plan::kFirstBranch, 1)}};
+    ipc::SmallCapture message;
+    message.bytes.assign(100, std::byte{7});
+    segment::Piece piece{0, kChunk, {{0, 1, 100}}, {}};
+    piece.chunks.push_back({0, 100, base::hash128(message.bytes), 0});
+    message.begin = {id, 1, piece, {{0, 1, {0}}}};
+    PERDURE_CHECK(job.engine().channel().call(message));
+    PERDURE_CHECK(job.engine().channel().call(ipc::Commit{id, {{0, 1, {0}}}}));
+    return {};
+  }
+};
+
+TEST_F(SkippedOnOneNode, AVersionIsMadeUpForByANewerOneAlsoWhereTheOtherKnowsNothing) {
+  test_support::StoppedStore store(directory_ / "store", "-of-");
+  const test_support::InstalledHooks installed(store);
+  on_ranks([&](Job& job) {
+    constexpr std::uint32_t kWriter = 2;
+    if (job.rank() == kWriter)
+      for (std::uint64_t version = 1; version <= 6; ++version) {
+        const auto written = checkpoint(job, version);
+        EXPECT_TRUE(written) << written.error().text();
+        if (version == 1)
+          EXPECT_TRUE(test_support::eventually("the first flush begins", [&] { return store.waits(); }));
+      }
+    store.go_on();
+    EXPECT_TRUE(job.comm().barrier());
+    const auto waited = wait_level(job, "app", 3, PERDURE_LEVEL_STORE, 30, {});
+    EXPECT_TRUE(waited) << waited.error().text();
+    const auto never = wait_level(job, "app", 99, PERDURE_LEVEL_STORE, 30, {});
+    ASSERT_FALSE(never);
+    EXPECT_EQ(never.error().code, PERDURE_NOT_FOUND) << never.error().text();
+  });
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace perdure::client {
 namespace {
 
-/// What an engine counts by this name.
+/// Returns the engine's counter of this name.
 double counted_as(const std::string& name, const ipc::View& view) {
   const auto json = base::decode_cbor(view.cbor, "metrics");
   const auto families = metrics::families_from_json(json.value()["families"], "metrics");

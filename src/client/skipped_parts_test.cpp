@@ -34,7 +34,7 @@ class FastJob : public JobOfThreads {
       all[i] = static_cast<std::byte>(i * 31 + rank * 7 + static_cast<std::uint64_t>(version) * 13);
     return all;
   }
-  /// What the store has whole.
+  /// Returns the versions that the store has whole.
   std::vector<std::uint64_t> stored() const {
     std::vector<std::uint64_t> versions;
     const auto store = store::make_store(directory_ / "store").value();

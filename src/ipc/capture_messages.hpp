@@ -108,7 +108,7 @@ struct AwaitWritten {
   Written written;
   PERDURE_FIELDS(written)
 };
-/// What a rank hears when its piece is staged.
+/// The engine tells a rank this when it has staged its piece.
 struct Staged {
   /// This node has versions enough on their way to the store: another one can be skipped. (docs/adr/0050)
   bool busy = false;

@@ -23,7 +23,7 @@ LimitedChild child_of(const std::function<void(Output&)>& work) {
   return std::move(*child);
 }
 
-// Where it had not said anything.
+// How a child ended that had said nothing.
 std::string end_of(const std::function<void(Output&)>& work) {
   LimitedChild child = child_of(work);
   std::byte one{};

@@ -1,5 +1,5 @@
-// What 524,288 ranks keep and say of an array, counted in the tables themselves: 4,096 nodes of 128 ranks, a box for
-// each rank, elements in common with 26 neighbours. (docs/adr/0056)
+// Counts, in the tables themselves, how much 524,288 ranks keep and say of an array: 4,096 nodes of 128 ranks, a box
+// for each rank, elements in common with 26 neighbours. (docs/adr/0056)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ TEST_F(ArraysAtSize, ACheckpointSaysAFewWordsOfAllSeamsAndKeepsThoseWithNeighbou
   EXPECT_LE(most * (sizeof(Shared) + 64), 64 * base::KiB);
 }
 
-// What is left of ADR 0056: who makes it less than what a node may say turns this round.
+// ADR 0056 leaves this open. A change that brings it below a node's limit turns this expectation round.
 TEST_F(ArraysAtSize, DeclarationsAndWantsAreStillHeardByEveryRank) {
   const std::uint64_t a_box = array::encode_boxes({box_of(kRanks / 2, kRanks)}).size();
   EXPECT_GT(kRanks * a_box, base::MiB) << "boxes alone, without what else is said of an array";

@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks of one node want of an array: of the boxes that all ranks stored a node keeps those that touch that.
+// The boxes of an array that the ranks of one node want. A node keeps the stored boxes that touch them.
 // Pure. (docs/adr/0056)
 #include <cstdint>
 #include <optional>
@@ -17,9 +17,9 @@ class NodeWants {
   void all_are_there();
   /// Whether some rank of the node needs elements of this box, which has as many dimensions.
   bool meets(const array::Box& stored) const;
-  /// What there is; nothing is left of it.
+  /// Gives away all boxes, and keeps none.
   std::vector<WantedBox> take();
-  /// Of memory that it takes.
+  /// How much memory it takes.
   std::uint64_t bytes() const;
 
  private:

@@ -19,13 +19,13 @@ struct StoredBox {
   std::uint64_t at = 0;  ///< byte of the capture at which its first element begins
 };
 
-/// Of one array in one version: what touches what a node wants, or all of it.
+/// The stored boxes of one array in one version: those that touch what a node wants, or all.
 class StoredArray {
  public:
   StoredArray(std::uint64_t element_bytes, std::vector<StoredBox> stored);
   std::uint64_t element_bytes() const { return element_bytes_; }
   const std::vector<StoredBox>& stored() const { return stored_; }
-  /// Of memory that it takes.
+  /// How much memory it takes.
   std::uint64_t bytes() const { return stored_.capacity() * sizeof(StoredBox) + tree_.bytes(); }
   /// Calls `found` with each stored box that shares elements with `wanted`, and with what they share.
   void meeting(const array::Box& wanted,

@@ -11,8 +11,8 @@
 namespace perdure::plan {
 
 /// Both ranks of each pair add each box that they share: the lower one counts it up, the higher one down. So the sum of
-/// all ranks' words is nothing where all are equal. What is added is a hash of the box's hash and of where it is: that
-/// others make up for a difference is as likely as that two hashes of 128 bits are equal.
+/// all ranks' words is nothing where all are equal. They add a hash of the box's hash and of its place:
+/// two differences hide each other as rarely as two hashes of 128 bits are equal.
 class SharedSum {
  public:
   static constexpr std::size_t kWords = 4;  ///< of 32 bits, so that sums of 2^31 ranks do not overflow
@@ -25,7 +25,7 @@ class SharedSum {
   /// `hash`: of what this rank has there.
   void add(const Box& box, const base::Hash128& hash, bool is_lower);
   Words words() const { return words_; }
-  /// Of the sums of all ranks' words.
+  /// `sums`: of all ranks' words.
   static bool all_equal(std::span<const std::uint64_t, kWords> sums);
 
  private:

@@ -11,10 +11,9 @@ struct ComingVersion : StoredVersion {
   bool agreed = true;
 };
 
-/// Their places in `coming`, ascending. Of those that are agreed: what may go, and the policy gives up as soon as all
-/// of these are stored. So however many wait, the newest keep_last are brought there, the multiples of keep_every, and
-/// what may not go. Of the others: what may go, and has keep_last newer ones on its branch; multiples of
-/// keep_every stay.
+/// Returns the places in `coming` of the versions to skip, ascending; each of them may go. An agreed version is skipped
+/// where the policy would give it up once all agreed ones are stored. Another one is skipped where keep_last newer
+/// numbers of its branch are there, and it is no multiple of keep_every.
 std::vector<std::size_t> skip(const RetentionPolicy& policy, const std::vector<ComingVersion>& coming);
 
 /// For so many seconds nothing newer has to come before a node brings a version to the store that is not agreed on:

@@ -63,7 +63,7 @@ TEST(Skip, CountsTwoAttemptsAtOneNumberOnce) {
   EXPECT_THAT(skip({1, 0}, some), ElementsAre(0, 1));
 }
 
-// What is agreed on comes to the store: what is not counts for nothing there.
+// Agreed versions come to the store. The policy counts no others there.
 TEST(Skip, CountsOnlyWhatIsAgreedOn) {
   auto some = up_to(6);
   some[1].agreed = some[4].agreed = some[5].agreed = false;

@@ -27,7 +27,7 @@ struct ToldSet {
   PERDURE_FIELDS(path, rank, entry, type, extents)
 };
 
-/// What the child says before elements. Each slab then begins with its length, or with kFailed and an error.
+/// The child says this before elements. Each slab then begins with its length, or with kFailed and an error.
 struct ToldFile {
   std::uint64_t ranks = 1;
   std::vector<ToldSet> sets;

@@ -4,7 +4,7 @@
 
 namespace perdure::portable {
 
-/// What reading may take, which another process does. A step is a set of the file, or 16 MiB of its elements.
+/// Limits of the process that reads the file. A step is a set of the file, or 16 MiB of its elements.
 struct ReadLimits {
   std::uint64_t memory_bytes = base::GiB;  ///< and twice the file's size
   std::uint64_t step_cpu_s = 60;

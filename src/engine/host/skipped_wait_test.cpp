@@ -161,6 +161,35 @@ TEST_F(RoomyCheckpointsOfTwoNodes, AreBroughtToTheStoreForWhoeverWaitsForOneThat
   EXPECT_GE(*waited->newer, 5U);
 }
 
+/// With room for three, and a store that takes nothing until the test says so.
+class CrampedCheckpointsOfTwoNodes : public FastCheckpointsOfTwoNodes {
+ protected:
+  void SetUp() override {
+    const auto started = start(
+        "tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=192KiB;retention.keep_last=1;"
+        "flush.during_capture=never");
+    ASSERT_TRUE(started) << started.error().text();
+    rank_ = client();
+  }
+  void TearDown() override { store_.go_on(); }
+
+  test_support::StoppedStore store_{directory_ / "store"};
+  test_support::InstalledHooks installed_{store_};
+};
+
+// A reader kept version 2 from being skipped, and has gone since.
+TEST_F(CrampedCheckpointsOfTwoNodes, MakeRoomOfWhatNobodyNeedsAnyMore) {
+  ASSERT_TRUE(checkpoint(1, true));
+  ASSERT_TRUE(test_support::eventually("the first flush has begun", [this] { return store_.waits(); }));
+  ASSERT_TRUE(checkpoint(2, false));
+  ipc::Channel reader = client(1);
+  ASSERT_TRUE(reader.call(ipc::Locate{id(2), 0}));
+  ASSERT_TRUE(checkpoint(3, false));
+  ASSERT_TRUE(reader.call(ipc::Unpin{}));
+  const auto next = checkpoint(4, false);
+  EXPECT_TRUE(next) << next.error().text();
+}
+
 TEST_F(FastCheckpointsOfTwoNodes, AreBroughtToTheStoreAtTheEnd) {
   ASSERT_TRUE(checkpoint(1, true));
   ASSERT_TRUE(checkpoint(2, false));

@@ -247,19 +247,20 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   return {};
 }
 
-// Other nodes may skip their parts of it. Older ones that are still here wait as long as it does. (docs/adr/0050)
+// Other nodes may skip their parts of it. Older ones that are held back wait as long as it does. (docs/adr/0050)
 void HeldVersions::hold_back(const segment::VersionId& id, const catalog::HeldVersion& held) {
   const auto& retention = node_.options.retention;
   if (!retention || held.whole_here() || retention->keeps_always(id.version)) return;
+  const double now_s = node_.now_s();
   std::uint64_t before_ns = 0;
   std::vector<Version*> waiting = {&node_.versions.at(id)};
   for (const auto& [other, record] : node_.catalog.state().versions) {
     Version* version = node_.versions.find(other);
     if (other.name != id.name || !(other.attempt < id.attempt) || version == nullptr || !record.committed) continue;
     before_ns = std::max(before_ns, other.attempt.created_ns);
-    if (version->held_back_until_s) waiting.push_back(version);
+    if (version->held_back_until_s.value_or(0) > now_s) waiting.push_back(version);
   }
-  const double until_s = node_.now_s() + plan::quiet_s(before_ns, id.attempt.created_ns);
+  const double until_s = now_s + plan::quiet_s(before_ns, id.attempt.created_ns);
   for (Version* version : waiting) version->held_back_until_s = until_s;
 }
 

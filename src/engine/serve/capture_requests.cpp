@@ -81,8 +81,7 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
     if (status && !again) context.pipeline.admit(*ledger, commit.id, commit.recovered);
     news = status && (!again || commit.recovered || ledger->find(commit.id)->segments != known);
   }
-  if (context.options.group != nullptr)
-    for (const auto& id : skipped) context.options.group->gone(id);
+  tell_group_gone(context, skipped);
   if (news) context.pipeline.committed(commit.id, commit.recovered);
   return done(status);
 }

@@ -51,15 +51,14 @@ std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const
   return std::nullopt;
 }
 
-// What could not be skipped at the last commit may have become superfluous since.
+// A reader, or redundancy, may have kept a version at the last commit, and need it no more.
 bool skip_for_room(ServeContext& context, const std::string& name) {
   std::vector<segment::VersionId> skipped;
   {
     const auto ledger = context.ledger.lock();
     skipped = context.skipped.skip(*ledger, name);
   }
-  if (context.options.group != nullptr)
-    for (const auto& id : skipped) context.options.group->gone(id);
+  tell_group_gone(context, skipped);
   return !skipped.empty();
 }
 
@@ -80,7 +79,12 @@ void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
   if (context.options.group != nullptr) context.options.group->capturing(id);
 }
 
-// What was held once may be in the store only by now.
+void tell_group_gone(ServeContext& context, const std::vector<segment::VersionId>& ids) {
+  if (context.options.group == nullptr) return;
+  for (const auto& id : ids) context.options.group->gone(id);
+}
+
+// The store alone may have by now what this node held once.
 void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& begin) {
   std::uint64_t& newest = context.newest_begun[begin.id.name];
   newest = std::max(newest, begin.id.attempt.created_ns);

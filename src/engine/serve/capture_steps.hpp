@@ -5,6 +5,7 @@
 namespace perdure::engine {
 
 void tell_group_capturing(ServeContext& context, const segment::VersionId& id);
+void tell_group_gone(ServeContext& context, const std::vector<segment::VersionId>& ids);
 void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& begin);
 /// Nothing: there is no slot yet.
 std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,

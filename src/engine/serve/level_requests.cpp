@@ -61,7 +61,7 @@ std::optional<base::Result<ipc::StoreOutcome>> answer_wait_stored(ServeContext& 
   if (asked.first) {
     {
       const auto ledger = context.ledger.lock();
-      // Where it was skipped, something newer will do.
+      // The node may have skipped it: then any newer version answers the wait.
       const bool held = ledger->find(wait.id) != nullptr;
       ledger->flushes.let_flush(held ? std::optional(wait.id) : std::nullopt);
     }

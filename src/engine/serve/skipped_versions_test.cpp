@@ -96,7 +96,7 @@ TEST_F(SkipVersions, OfEarlierEnginesAreNotSkipped) {
   EXPECT_THAT(held(), ElementsAre(1, 3));
 }
 
-/// Of two ranks the other is on another node.
+/// One of two ranks is on this node.
 class SkipPartsOfVersions : public SkipVersions {
  protected:
   void begin(plan::RetentionPolicy retention = {1, 0}) {
@@ -124,7 +124,7 @@ class SkipPartsOfVersions : public SkipVersions {
   }
 };
 
-// What all nodes have agreed to bring to the store is skipped by none: so that it gets there whole.
+// No node skips a version that all have agreed to bring to the store, so that it gets there whole.
 TEST_F(SkipPartsOfVersions, AreSkippedWhereNotAllNodesBringThemToTheStore) {
   begin();
   EXPECT_FALSE(busy(*core, "app"));
@@ -179,6 +179,17 @@ TEST_F(SkipPartsOfVersions, StayWhereSomebodyWaitsOrTheyAreLandmarks) {
   EXPECT_EQ(next(), 4U) << "in its turn, and not held back";
   skipped.answered(7);
   EXPECT_THAT(commit_part(6, false), ElementsAre(1, 5));
+}
+
+// Else a wait would not end as long as newer versions come.
+TEST_F(SkipPartsOfVersions, ThatWereLetAreNotHeldBackAgain) {
+  begin();
+  commit_part(1, false);
+  skipped.awaited(7, id(1));
+  core->flushes.let_flush(id(1));
+  EXPECT_THAT(commit_part(2, false), IsEmpty());
+  EXPECT_EQ(next(), 1U);
+  EXPECT_EQ(next(), std::nullopt);
 }
 
 TEST_F(SkipPartsOfVersions, ThatAreHeldBackKeepNothingNewerFromTheStore) {

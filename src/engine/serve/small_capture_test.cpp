@@ -179,7 +179,7 @@ TEST_F(SmallCaptures, ThatAskAtOnceNeitherWaitNorOvertake) {
   EXPECT_TRUE(placed && placed->slot) << "whoever waited gets it";
 }
 
-// The slot that is free would not do for who waits. Who asks at once is not before him all the same.
+// A rank waits, and the free slot would not do for it. A rank that asks at once does not get that slot either.
 TEST_F(SmallCaptures, ThatAskAtOnceLeaveFreeSlotsWhileSomebodyWaits) {
   ASSERT_TRUE(
       start("chunk_bytes=64KiB;tier.order=memory,file;tier.memory.max_bytes=16MiB;tier.file.max_bytes=64KiB;"

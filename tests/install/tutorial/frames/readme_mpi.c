@@ -1,4 +1,4 @@
-/* What the first listing of README.md leaves to the reader. Run on two ranks, of which FRAME_ENDS_AT kills one. */
+/* A frame for the first listing of README.md. Runs on two ranks, and FRAME_ENDS_AT kills them at that step. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
