@@ -432,8 +432,8 @@ TEST_F(SkippedOnOneNode, AVersionIsMadeUpForByANewerOneAlsoWhereTheOtherKnowsNot
         if (version == 1)
           EXPECT_TRUE(test_support::eventually("the first flush begins", [&] { return store.waits(); }));
       }
-    store.go_on();
     EXPECT_TRUE(job.comm().barrier());
+    store.go_on();
     const auto waited = wait_level(job, "app", 3, PERDURE_LEVEL_STORE, 30, {});
     EXPECT_TRUE(waited) << waited.error().text();
     const auto never = wait_level(job, "app", 99, PERDURE_LEVEL_STORE, 30, {});

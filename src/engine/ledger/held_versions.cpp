@@ -253,6 +253,8 @@ void HeldVersions::hold_back(const segment::VersionId& id, const catalog::HeldVe
   if (!retention || held.whole_here() || retention->keeps_always(id.version)) return;
   const double now_s = node_.now_s();
   std::uint64_t before_ns = 0;
+  for (const auto& [of, stored] : node_.counters.newest_stored)  // slots of these may have gone to others
+    if (of.first == id.name && stored.attempt < id.attempt) before_ns = std::max(before_ns, stored.attempt.created_ns);
   std::vector<Version*> waiting = {&node_.versions.at(id)};
   for (const auto& [other, record] : node_.catalog.state().versions) {
     Version* version = node_.versions.find(other);

@@ -124,7 +124,8 @@ TEST_F(PipelineOfTests, TheOrderIsThatOfTheOption) {
 TEST_F(PipelineOfTests, AStepIsToldOfALevelWhenTheLedgerHasIt) {
   make({"early", "replicate", "middle", "flush", "late"});
   commit(1);
-  EXPECT_THAT(heard_so_far(), ElementsAre("replicate 1", "flush 1", "early at process 1"));
+  EXPECT_THAT(heard_so_far(), testing::UnorderedElementsAre("replicate 1", "flush 1", "early at process 1"))
+      << "a thread that has just begun may take the version before the engine's own steps are told";
   pipeline->look();
   EXPECT_EQ(heard_so_far().size(), 3u) << "nothing changed";
   {
