@@ -8,11 +8,12 @@
 #include "base/field_codec.hpp"
 #include "client/exchanges.hpp"
 #include "client/first_error.hpp"
+#include "client/told_boxes.hpp"
 
 namespace perdure::client {
 namespace {
 
-/// What a rank says of its arrays; never without bytes.
+/// What a rank declares of its arrays.
 struct Declarations {
   std::vector<segment::RegionEntry> entries;
   PERDURE_FIELDS(entries)
@@ -25,90 +26,48 @@ Declarations declarations_of(const capture::RegionTable& regions) {
   return mine;
 }
 
+/// An array as all ranks have to declare it: without boxes, and a list without rows.
+struct Declared {
+  std::int32_t id = 0;
+  segment::ArrayEntry array;
+};
+
+std::vector<Declared> declared_here(const capture::RegionTable& regions) {
+  std::vector<Declared> declared;
+  for (const auto& [id, region] : regions.regions()) {
+    if (!region.part) continue;
+    Declared one{id, region.part->array()};
+    one.array.boxes.clear();
+    if (one.array.kind == segment::ArrayKind::list) one.array.whole.end[0] = 0;
+    declared.push_back(std::move(one));
+  }
+  return declared;
+}
+
 std::string ranks_text(std::size_t first, std::size_t second) {
   return "rank " + std::to_string(first) + " and rank " + std::to_string(second);
 }
 
-constexpr std::size_t kMostOverlaps = 1U << 16;  // in one rank's share
+base::Error wrong(const Declared& declared, const std::string& cause, const std::string& remedy) {
+  return {PERDURE_MISMATCH, segment::region_text(declared.id, declared.array.label), cause, remedy, false};
+}
 
-/// Of all ranks, as they come in: what rank 0 says, the first contradiction, and whose boxes touch this rank's share.
-class Declared {
+/// What a rank declares otherwise than rank 0. Ranks compare with rank 0 only, so that one of them tells the others.
+class Comparison {
  public:
-  Declared(std::uint64_t rank, std::uint64_t ranks, bool covers) : rank_(rank), ranks_(ranks), covers_(covers) {}
+  Comparison(std::size_t rank, const std::vector<Declared>& first, const std::vector<Declared>& mine)
+      : rank_(rank), first_(first), mine_(mine) {}
 
-  base::Status add(std::size_t from, base::ConstByteSpan bytes) {
-    if (contradiction_) return {};  // all ranks hear all of it, in the same order
-    PERDURE_TRY(const auto said, base::decode_fields<Declarations>(bytes, "declarations"));
-    std::vector<segment::ArrayEntry> arrays;
-    for (const auto& entry : said.entries) {
-      PERDURE_TRY(auto array, segment::array_of(entry, "declarations"));
-      arrays.push_back(std::move(array));
+  std::optional<base::Error> contradiction() const {
+    for (std::size_t i = 0; i < std::max(first_.size(), mine_.size()); ++i) {
+      if (i >= first_.size() || i >= mine_.size() || first_[i].id != mine_[i].id) return missing(i);
+      if (const auto why = differs(first_[i].array, mine_[i].array))
+        return wrong(first_[i], ranks_text(0, rank_) + " " + *why, "declare it the same way on all ranks");
     }
-    if (from == 0)
-      for (std::size_t i = 0; i < arrays.size(); ++i) begin(said.entries[i].id, arrays[i]);
-    if (said.entries.size() != ids_.size()) {
-      contradiction_ = missing(from, said);
-      return {};
-    }
-    for (std::size_t i = 0; i < arrays.size() && !contradiction_; ++i) {
-      if (said.entries[i].id != ids_[i])
-        contradiction_ = missing(from, said);
-      else if (auto why = differs(first_[i], arrays[i]))
-        contradiction_ = wrong(i, ranks_text(0, from) + " " + *why);
-      else
-        keep(i, from, arrays[i].boxes);
-    }
-    return {};
-  }
-
-  const std::optional<base::Error>& contradiction() const { return contradiction_; }
-
-  /// The first thing wrong in this rank's share: which array, and the number of its first element there.
-  struct Fault {
-    std::uint64_t array = ~std::uint64_t{0}, element = ~std::uint64_t{0};
-    base::Error why;
-  };
-  /// `shares`: set where two ranks have the same element, which is nothing wrong.
-  Fault first_fault(bool& shares) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (first_[i].kind != segment::ArrayKind::global || shares_[i].empty()) continue;
-      const auto found = array::cover(shares_[i], owned_[i], kMostOverlaps);
-      const auto fault = [&](const array::Box& where, const std::string& cause, const std::string& remedy) {
-        return Fault{i, number_in(first_[i].whole, where.begin), wrong(i, cause, remedy)};
-      };
-      for (const auto& overlap : found.overlaps)
-        if (overlap.first == overlap.second)
-          return fault(overlap.box, "rank " + std::to_string(overlap.first) + " has it twice: " + overlap.box.text(),
-                       "let boxes of one rank not overlap");
-      if (found.hole)
-        return fault(*found.hole, "no rank has " + found.hole->text() + " of the array " + first_[i].whole.text(),
-                     "let each element have an owner");
-      if (!found.all_overlaps)
-        return fault(found.overlaps.back().box, "ranks have it together in too many pieces",
-                     "declare what all ranks have as replicated, or let one rank own each element");
-      shares = shares || !found.overlaps.empty();
-    }
-    return {};
+    return std::nullopt;
   }
 
  private:
-  void begin(std::int32_t id, const segment::ArrayEntry& array) {
-    ids_.push_back(id);
-    first_.push_back(array);
-    owned_.emplace_back();
-    array::Box share = array.whole;
-    if (share.empty() || (share.dimensions == 0 && rank_ != 0))
-      share = {1, {}, {}};  // nothing
-    else if (share.dimensions > 0)
-      share = array::block(array.whole, array::even_grid(array.whole, ranks_), rank_);
-    shares_.push_back(share);
-  }
-  void keep(std::size_t array, std::size_t from, const std::vector<array::Box>& boxes) {
-    if (!covers_ || shares_[array].empty() || first_[array].kind != segment::ArrayKind::global) return;
-    for (const auto& box : boxes)
-      if (auto part = array::intersection(box, shares_[array]))
-        owned_[array].push_back({*part, static_cast<std::uint32_t>(from)});
-  }
   static std::optional<std::string> differs(const segment::ArrayEntry& a, const segment::ArrayEntry& b) {
     const auto says = [](const std::string& what, const std::string& one, const std::string& other) {
       return "say otherwise of its " + what + ": '" + one + "' and '" + other + "'";
@@ -121,21 +80,112 @@ class Declared {
     if (a.label.unit != b.label.unit) return says("unit", a.label.unit, b.label.unit);
     return std::nullopt;
   }
-  base::Error wrong(std::size_t array, const std::string& cause, const std::string& remedy = "") const {
-    return {PERDURE_MISMATCH, segment::region_text(ids_[array], first_[array].label), cause,
-            remedy.empty() ? "declare it the same way on all ranks" : remedy, false};
+  // One of the two has no array where the other has the next.
+  base::Error missing(std::size_t i) const {
+    const bool by_this = i >= first_.size() || (i < mine_.size() && mine_[i].id < first_[i].id);
+    const std::size_t has = by_this ? rank_ : 0, has_not = by_this ? 0 : rank_;
+    return wrong(by_this ? mine_[i] : first_[i],
+                 "rank " + std::to_string(has) + " has declared it as a part of an array, rank " +
+                     std::to_string(has_not) + " has not",
+                 "declare it on all ranks, without boxes where a rank has none of it");
   }
-  // One of them does not have what the other has.
-  base::Error missing(std::size_t from, const Declarations& said) const {
-    std::size_t i = 0;
-    while (i < ids_.size() && i < said.entries.size() && ids_[i] == said.entries[i].id) ++i;
-    const bool by_first = i == ids_.size() || (i < said.entries.size() && said.entries[i].id < ids_[i]);
-    const std::string region =
-        by_first ? segment::region_text(said.entries[i]) : segment::region_text(ids_[i], first_[i].label);
-    return {PERDURE_MISMATCH, region,
-            "rank " + std::to_string(by_first ? from : 0) + " has declared it as a part of an array, rank " +
-                std::to_string(by_first ? 0 : from) + " has not",
-            "declare it on all ranks, without boxes where a rank has none of it", false};
+
+  std::size_t rank_;
+  const std::vector<Declared>&first_, &mine_;
+};
+
+// [collective] PERDURE_MISMATCH on all ranks, of the lowest rank that declares otherwise than rank 0.
+base::Status agree_on_arrays(comm::Communicator& comm, const capture::RegionTable& regions) {
+  std::vector<Declared> mine;
+  std::vector<std::byte> told;
+  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+    mine = declared_here(regions);
+    if (comm.rank() != 0) return {};
+    Declarations first;
+    for (const auto& [id, array] : mine) {
+      PERDURE_TRY(auto entry, segment::entry_of(id, array));
+      first.entries.push_back(std::move(entry));
+    }
+    told = base::encode_fields(first);
+    return {};
+  }));
+  PERDURE_TRY(const auto heard, comm::broadcast_bytes(comm, told, 0));
+  std::optional<base::Error> why;
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+    PERDURE_TRY(const auto said, base::decode_fields<Declarations>(heard, "declarations"));
+    std::vector<Declared> first;
+    for (const auto& entry : said.entries) {
+      PERDURE_TRY(auto array, segment::array_of(entry, "declarations"));
+      first.push_back({entry.id, std::move(array)});
+    }
+    why = Comparison(rank, first, mine).contradiction();
+    return {};
+  }));
+  return first_error(comm, why.value_or(base::Error{}), why ? rank : ~std::uint64_t{0}, 0);
+}
+
+constexpr std::size_t kMostOverlaps = 1U << 16;  // in one rank's share
+
+/// Each rank looks at a share of each array: whether each of its elements has one owner.
+class Shares {
+ public:
+  Shares(std::uint64_t rank, std::uint64_t ranks, const capture::RegionTable& regions) : wholes_(wholes_of(regions)) {
+    each_global(regions, [&](std::int32_t id, const capture::ArrayPart& part) {
+      shares_.push_back({{id, part.array()}, share(part.array().whole, rank, ranks), {}});
+    });
+  }
+  bool any() const { return !shares_.empty(); }
+
+  base::Status add(std::size_t from, base::ConstByteSpan bytes) {
+    PERDURE_TRY(const auto boxes, told_boxes(bytes, wholes_));
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+      for (const auto& box : boxes[i])
+        if (auto part = array::intersection(box, shares_[i].box))
+          shares_[i].owned.push_back({*part, static_cast<std::uint32_t>(from)});
+    return {};
+  }
+
+  /// The first thing wrong in this rank's share: which array, and the number of its first element there.
+  struct Fault {
+    std::uint64_t array = ~std::uint64_t{0}, element = ~std::uint64_t{0};
+    base::Error why;
+  };
+  /// `shares`: set where two ranks have the same element, which is nothing wrong.
+  Fault first_fault(bool& shares) const {
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      const auto& [declared, box, owned] = shares_[i];
+      if (box.empty()) continue;
+      const auto found = array::cover(box, owned, kMostOverlaps);
+      const auto& whole = wholes_[i];
+      const auto fault = [&, i, &of = declared](const array::Box& where, const std::string& cause,
+                                                const std::string& remedy) {
+        return Fault{i, number_in(whole, where.begin), wrong(of, cause, remedy)};
+      };
+      for (const auto& overlap : found.overlaps)
+        if (overlap.first == overlap.second)
+          return fault(overlap.box, "rank " + std::to_string(overlap.first) + " has it twice: " + overlap.box.text(),
+                       "let boxes of one rank not overlap");
+      if (found.hole)
+        return fault(*found.hole, "no rank has " + found.hole->text() + " of the array " + whole.text(),
+                     "let each element have an owner");
+      if (!found.all_overlaps)
+        return fault(found.overlaps.back().box, "ranks have it together in too many pieces",
+                     "declare what all ranks have as replicated, or let one rank own each element");
+      shares = shares || !found.overlaps.empty();
+    }
+    return {};
+  }
+
+ private:
+  struct Share {
+    Declared declared;
+    array::Box box;
+    std::vector<array::Owned> owned;
+  };
+  static array::Box share(const array::Box& whole, std::uint64_t rank, std::uint64_t ranks) {
+    if (whole.empty() || (whole.dimensions == 0 && rank != 0)) return {1, {}, {}};  // nothing
+    return whole.dimensions == 0 ? whole : array::block(whole, array::even_grid(whole, ranks), rank);
   }
   static std::uint64_t number_in(const array::Box& whole, const array::Index& index) {
     std::uint64_t number = 0;  // the product of extents is below 2^63
@@ -143,37 +193,32 @@ class Declared {
     return number;
   }
 
-  std::uint64_t rank_, ranks_;
-  bool covers_;
-  std::vector<std::int32_t> ids_;
-  std::vector<segment::ArrayEntry> first_;  // what rank 0 says
-  std::vector<array::Box> shares_;          // that this rank looks at
-  std::vector<std::vector<array::Owned>> owned_;
-  std::optional<base::Error> contradiction_;
+  std::vector<array::Box> wholes_;
+  std::vector<Share> shares_;  // of global arrays
 };
 
-// `shares` is set on the ranks in whose share an element has two owners.
-base::Status agree_on_declarations(comm::Communicator& comm, const capture::RegionTable& regions, bool covers,
-                                   bool& shares) {
+// [collective] After agree_on_arrays(). `shares` is set on the ranks in whose share an element has two owners.
+base::Status agree_on_owners(comm::Communicator& comm, const capture::RegionTable& regions, bool& shares) {
+  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+  std::optional<Shares> all;
   std::vector<std::byte> mine;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
-    mine = base::encode_fields(declarations_of(regions));
+    all.emplace(rank, ranks, regions);
+    mine = tell_boxes(regions);
     return {};
   }));
-  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
-  Declared declared(rank, ranks, covers);
+  if (!all->any()) return {};
   const base::Status heard =
       comm::tell_all(comm, {ranks, rank}, mine, [&](std::size_t from, base::ConstByteSpan bytes) {
-        return base::caught("arrays", [&] { return declared.add(from, bytes); });
+        return base::caught("arrays", [&] { return all->add(from, bytes); });
       });
-  Declared::Fault fault;
+  Shares::Fault fault;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     PERDURE_CHECK(heard);
-    if (covers && !declared.contradiction()) fault = declared.first_fault(shares);
+    fault = all->first_fault(shares);
     return {};
   }));
-  if (declared.contradiction()) return base::fail(*declared.contradiction());
-  return covers ? first_error(comm, fault.why, fault.array, fault.element) : base::Status();
+  return first_error(comm, fault.why, fault.array, fault.element);
 }
 
 // The rows of lists follow each other in the order of the ranks.
@@ -247,8 +292,9 @@ base::Status ArrayAgreement::agree(comm::Communicator& comm, const RegionNews& a
                                    capture::RegionTable& regions) {
   if (all.declared.changed) {
     bool shares = false;
-    PERDURE_CHECK(agree_on_declarations(comm, regions, purpose == For::checkpoint, shares));
+    PERDURE_CHECK(agree_on_arrays(comm, regions));
     if (purpose == For::checkpoint) {
+      PERDURE_CHECK(agree_on_owners(comm, regions, shares));
       PERDURE_TRY(const bool any, on_any_rank(comm, shares));
       agreed_.reset();
       PERDURE_CHECK(shared_.find(comm, any, regions));

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "array/distribution.hpp"
+#include "comm/counting_testing.hpp"
 #include "support/thread_group.hpp"
 
 namespace perdure::client {
@@ -81,6 +82,46 @@ TEST(ArrayAgreement, OfADeclarationThatIsRefusedNothingIsKept) {
   ASSERT_EQ(refusals.size(), 1U) << "one text, on all ranks";
   EXPECT_NE(refusals.begin()->find("rank 0 has elements of it that 3 other ranks have"), std::string::npos)
       << *refusals.begin();
+}
+
+/// What each rank hears when `ranks` ranks agree on a named array that they divide.
+std::uint64_t heard_by_a_rank(int ranks, ArrayAgreement::For purpose) {
+  std::mutex mutex;
+  std::uint64_t most = 0;
+  test_support::ThreadGroup group(ranks);
+  group.run([&](const perdure_communicator& c) {
+    unsigned count = 0;
+    std::uint64_t heard = 0;
+    comm::CountingCommunicator comm(comm::make_from_c(c).value(), count, &heard);
+    const auto rank = static_cast<std::uint64_t>(comm.rank());
+    capture::RegionTable regions;
+    std::vector<std::int64_t> memory(1);
+    const array::Box whole{1, {}, {static_cast<std::uint64_t>(ranks)}}, box{1, {rank}, {rank + 1}};
+    const segment::ArrayEntry array{{std::string(64, 'n'), std::string(64, 'u'), std::string(512, 'd')},
+                                    array::ElementType::parse("i8", "test").value(),
+                                    segment::ArrayKind::global,
+                                    whole,
+                                    {}};
+    const auto part =
+        capture::ArrayPart::make(1, array, {}, {{box, reinterpret_cast<std::byte*>(memory.data())}}, true);
+    ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
+    ArrayAgreement agreement;
+    const RegionNews news = agreement.news(regions);
+    ASSERT_TRUE(news.declared.changed);
+    const auto agreed = agreement.agree(comm, news, purpose, regions);
+    ASSERT_TRUE(agreed) << agreed.error().text();
+    const std::lock_guard guard(mutex);
+    most = std::max(most, heard);
+  });
+  return most;
+}
+
+// At 524,288 ranks each byte that a rank says is half a megabyte on all of them.
+TEST(ArrayAgreement, OfTheOtherRanksARankHearsTheirBoxesOnly) {
+  const auto few = heard_by_a_rank(2, ArrayAgreement::For::checkpoint);
+  const auto many = heard_by_a_rank(10, ArrayAgreement::For::checkpoint);
+  EXPECT_LE(many - few, 8U * 32) << "of each rank, its length included";
+  EXPECT_EQ(heard_by_a_rank(10, ArrayAgreement::For::restore), heard_by_a_rank(2, ArrayAgreement::For::restore));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "array/box_code.hpp"
@@ -27,11 +26,12 @@ struct ToldWants {
   PERDURE_FIELDS(node, arrays)
 };
 
-/// An array's part in the capture of a rank that wrote.
+/// An array's part in the capture of a rank that wrote. What all parts have in common was told before.
 struct ToldPart {
+  std::int32_t id = 0;
   std::uint64_t at = 0;  ///< byte of the capture
-  segment::RegionEntry entry;
-  PERDURE_FIELDS(at, entry)
+  std::vector<std::byte> boxes;
+  PERDURE_FIELDS(id, at, boxes)
 };
 
 }  // namespace
@@ -40,19 +40,7 @@ struct ArrayRestore::ToldPiece {
   std::uint32_t rank = 0;
   std::uint64_t chunk_bytes = 0, bytes = 0;
   std::vector<ToldPart> parts;
-  std::string local = {};  ///< the first that is no array
-  PERDURE_FIELDS(rank, chunk_bytes, bytes, parts, local)
-  static ToldPiece of(std::uint32_t rank, std::uint64_t chunk_bytes, const std::vector<segment::RegionEntry>& entries) {
-    ToldPiece piece{rank, chunk_bytes, 0, {}};
-    for (const auto& entry : entries) {
-      if (entry.kind == segment::EntryKind::array)
-        piece.parts.push_back({piece.bytes, entry});
-      else if (piece.local.empty())
-        piece.local = segment::region_text(entry);
-      piece.bytes += entry.bytes();
-    }
-    return piece;
-  }
+  PERDURE_FIELDS(rank, chunk_bytes, bytes, parts)
 };
 
 /// The arrays of pieces, without boxes. All ranks hear them before they know whether they want any.
@@ -66,20 +54,40 @@ ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::Regio
     : job_(job), reader_(reader), regions_(regions), matching_{std::move(wanted)} {}
 
 // Of what is only in the redundancy of other nodes.
-base::Result<std::vector<ArrayRestore::ToldPiece>> ArrayRestore::describe_lost(
-    const std::vector<std::uint32_t>& ranks) {
-  std::vector<ToldPiece> told;
+base::Status ArrayRestore::describe_lost(const std::vector<std::uint32_t>& ranks, std::vector<ToldPiece>& told) {
+  const std::size_t before = told.size();
   ipc::DescribePieces question{reader_.id(), reader_.ranks(), ranks, reader_.where().nodes_to_ask(ranks)};
   while (!question.wanted.empty()) {
     PERDURE_TRY(const auto reply, job_.engine().channel().call(question));
-    for (const auto& piece : reply.pieces) told.push_back(ToldPiece::of(piece.rank, piece.chunk_bytes, piece.regions));
+    for (const auto& piece : reply.pieces) {
+      PERDURE_TRY(auto one, look_at(piece.rank, piece.chunk_bytes, piece.regions));
+      told.push_back(std::move(one));
+    }
     if (reply.all || reply.pieces.empty()) break;
     std::erase_if(question.wanted, [&](std::uint32_t rank) { return rank <= reply.pieces.back().rank; });
   }
-  if (told.size() != ranks.size())
+  const std::size_t found = told.size() - before;
+  if (found != ranks.size())
     return base::fail(PERDURE_INCOMPLETE, reader_.id().text(),
-                      "of " + std::to_string(ranks.size() - told.size()) + " ranks no node says what they have");
-  return told;
+                      "of " + std::to_string(ranks.size() - found) + " ranks no node says what they have");
+  return {};
+}
+
+// [local] Adds the arrays of a piece to those that there are.
+base::Result<ArrayRestore::ToldPiece> ArrayRestore::look_at(std::uint32_t rank, std::uint64_t chunk_bytes,
+                                                            const std::vector<segment::RegionEntry>& entries) {
+  ToldPiece piece{rank, chunk_bytes, 0, {}};
+  for (const auto& entry : entries) {
+    if (entry.kind == segment::EntryKind::array) {
+      PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text()));
+      piece.parts.push_back({entry.id, piece.bytes, array::encode_boxes(array.boxes)});
+      PERDURE_CHECK(add_array(entry.id, std::move(array)));
+    } else if (local_.empty()) {
+      local_ = segment::region_text(entry);
+    }
+    piece.bytes += entry.bytes();
+  }
+  return piece;
 }
 
 // [local] A leader: what the pieces that its node knows of have of arrays, to be told now and in read().
@@ -93,35 +101,25 @@ base::Status ArrayRestore::look_at_pieces(std::vector<std::byte>& told) {
       continue;
     }
     PERDURE_TRY(const auto* piece, reader_.locate(rank));
-    pieces.push_back(ToldPiece::of(rank, piece->chunk_bytes, piece->regions));
+    PERDURE_TRY(auto told_piece, look_at(rank, piece->chunk_bytes, piece->regions));
+    pieces.push_back(std::move(told_piece));
   }
-  PERDURE_TRY(auto described, describe_lost(lost));
-  std::move(described.begin(), described.end(), std::back_inserter(pieces));
+  PERDURE_CHECK(describe_lost(lost, pieces));
   pieces_ = base::encode_fields(pieces);
-  for (const ToldPiece& piece : pieces) {
-    ToldArrays arrays{{}, piece.local};
-    for (const ToldPart& part : piece.parts) arrays.arrays.push_back(part.entry);
-    PERDURE_CHECK(add_arrays(arrays));
-  }
   PERDURE_TRY(auto all, entries());
   told = base::encode_fields(ToldArrays{std::move(all), local_});
   return {};
 }
 
 // Pieces are all of the same arrays.
-base::Status ArrayRestore::add_arrays(const ToldArrays& told) {
-  if (local_.empty()) local_ = told.local;
-  for (const segment::RegionEntry& entry : told.arrays) {
-    PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text()));
-    array.boxes.clear();
-    auto known = std::lower_bound(arrays_.begin(), arrays_.end(), entry.id,
-                                  [](const Array& a, std::int32_t id) { return a.id < id; });
-    if (known == arrays_.end() || known->id != entry.id)
-      known = arrays_.insert(known, {entry.id, array, capture::kNoRegion});
-    if (known->entry.type != array.type || known->entry.whole != array.whole || known->entry.kind != array.kind)
-      return base::fail(PERDURE_CORRUPT, reader_.id().text(),
-                        segment::region_text(entry) + " of some ranks is of another array than that of others");
-  }
+base::Status ArrayRestore::add_array(std::int32_t id, segment::ArrayEntry array) {
+  array.boxes.clear();
+  auto known = std::lower_bound(arrays_.begin(), arrays_.end(), id,
+                                [](const Array& a, std::int32_t number) { return a.id < number; });
+  if (known == arrays_.end() || known->id != id) known = arrays_.insert(known, {id, array, capture::kNoRegion});
+  if (known->entry.type != array.type || known->entry.whole != array.whole || known->entry.kind != array.kind)
+    return base::fail(PERDURE_CORRUPT, reader_.id().text(),
+                      segment::region_text(id, array.label) + " of some ranks is of another array than that of others");
   return {};
 }
 
@@ -131,21 +129,22 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes, std::vector<st
   for (const auto& piece : pieces) {
     if (piece.rank >= reader_.ranks() || piece.chunk_bytes == 0)
       return base::fail(PERDURE_CORRUPT, reader_.id().text(), "there is a piece of none of its ranks");
-    for (const auto& [at, entry] : piece.parts) {
-      PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text() + ", rank " + std::to_string(piece.rank)));
-      const std::int32_t id = entry.id;
+    for (const auto& part : piece.parts) {
+      const std::int32_t id = part.id;
       const auto known = std::find_if(arrays_.begin(), arrays_.end(), [id](const Array& a) { return a.id == id; });
-      if (known == arrays_.end() || known->entry.whole.dimensions != array.whole.dimensions)
+      if (known == arrays_.end())
         return base::fail(PERDURE_CORRUPT, reader_.id().text(),
-                          segment::region_text(entry) + " was not told of before");
+                          "region " + std::to_string(id) + " was not told of before");
+      PERDURE_TRY(const auto boxes, array::decode_boxes(part.boxes, known->entry.whole, array::kMostBoxes,
+                                                        reader_.id().text() + ", rank " + std::to_string(piece.rank)));
       const auto number = static_cast<std::size_t>(known - arrays_.begin());
-      std::uint64_t begin = at;
-      for (const auto& box : array.boxes) {
+      std::uint64_t begin = part.at;
+      for (const auto& box : boxes) {
         if (wants_[number].meets(box)) {
           near[number].push_back({piece.rank, box, begin});
           captures_[piece.rank] = {piece.bytes, piece.chunk_bytes};
         }
-        begin += box.elements() * entry.element_bytes;
+        begin += box.elements() * known->entry.type.bytes();
       }
     }
   }
@@ -189,7 +188,12 @@ base::Status ArrayRestore::describe() {
     if (heard)
       heard = base::caught("restore", [&]() -> base::Status {
         PERDURE_TRY(const auto arrays, base::decode_fields<ToldArrays>(bytes, "arrays"));
-        return add_arrays(arrays);
+        if (local_.empty()) local_ = arrays.local;
+        for (const auto& entry : arrays.arrays) {
+          PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text()));
+          PERDURE_CHECK(add_array(entry.id, std::move(array)));
+        }
+        return {};
       });
     return base::Status();
   }));

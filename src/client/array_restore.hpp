@@ -60,14 +60,16 @@ class ArrayRestore {
     std::byte* address = nullptr;
   };
   base::Status look_at_pieces(std::vector<std::byte>& told);
-  base::Status add_arrays(const ToldArrays& told);
+  base::Result<ToldPiece> look_at(std::uint32_t rank, std::uint64_t chunk_bytes,
+                                  const std::vector<segment::RegionEntry>& entries);
+  base::Status add_array(std::int32_t id, segment::ArrayEntry array);
   base::Status hear_pieces(base::ConstByteSpan bytes, std::vector<std::vector<plan::StoredBox>>& near);
   base::Result<std::vector<segment::RegionEntry>> entries() const;
   base::Status check_wanted();
   base::Status add_own_wants();
   base::Status plan_readings(std::vector<std::vector<plan::StoredBox>> near);
   base::Status hear_wanted(std::size_t rank, base::ConstByteSpan bytes);
-  base::Result<std::vector<ToldPiece>> describe_lost(const std::vector<std::uint32_t>& ranks);
+  base::Status describe_lost(const std::vector<std::uint32_t>& ranks, std::vector<ToldPiece>& told);
   base::Status copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read);
   template <class Take>
   void each_copy(const plan::StoredChunk& chunk, const Take& take) const;

@@ -175,6 +175,51 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
     });
 }
 
+/// The bytes that a rank hears of others while `ranks` of them restore an array that ten stored, with a label so long.
+class HearAtRestore : public ArrayRestores {
+ protected:
+  std::uint64_t heard(const std::string& name, int ranks, std::size_t description) {
+    const auto whole = box_of({{0, 300}, {0, 70}});
+    const segment::ArrayEntry array{{"field", "", std::string(description, 'd')},
+                                    array::ElementType::parse("i8", "test").value(),
+                                    ArrayKind::global,
+                                    whole,
+                                    {}};
+    const auto part_of = [&](std::uint64_t rank, std::uint64_t of) {
+      return Part(whole, {array::block(whole, array::even_grid(whole, of), rank)});
+    };
+    run(10, [&](Session& session) {
+      Part part = part_of(session.rank(), 10);
+      good(part.protect_as(session, 1, array));
+      part.fill(1);
+      good(session.checkpoint(name, 1));
+    });
+    std::atomic<std::uint64_t> most = 0;
+    test_support::ThreadGroup group(ranks);
+    group.run([&](const perdure_communicator& c) {
+      unsigned count = 0;
+      std::uint64_t heard = 0;
+      auto session = Session::open(
+          std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), count, &heard), options().c_str());
+      ASSERT_TRUE(session) << session.error().text();
+      Part part = part_of((*session)->rank(), static_cast<std::uint64_t>(ranks));
+      good(part.protect_as(**session, 1, array));
+      heard = 0;
+      good((*session)->restore(name, 1, std::nullopt));
+      if (c.rank == 0) most = heard;
+      EXPECT_EQ(part.wrong(1), 0U);
+      EXPECT_TRUE((*session)->close());
+    });
+    return most;
+  }
+};
+
+TEST_F(HearAtRestore, WhatAnArrayIsOnceAndNotOfEachRank) {
+  per_node_ = 64;
+  const std::uint64_t more = heard("long", 7, 1000) - heard("short", 7, 0);
+  EXPECT_LE(more, 3U * 1024) << "rank 0's declaration and the leader's";
+}
+
 class CountsReads final : public os::Hooks {
  public:
   explicit CountsReads(std::string ending) : ending_(std::move(ending)) {}

@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "client/agreement.hpp"
 #include "client/first_error.hpp"
+#include "client/told_boxes.hpp"
 #include "plan/shared_sum.hpp"
 
 namespace perdure::client {
@@ -14,24 +15,6 @@ namespace {
 
 using capture::ArrayPart;
 using Shared = ArrayPart::Shared;
-
-/// The boxes that a rank declared; never without bytes.
-struct ToldBoxes {
-  std::vector<segment::RegionEntry> arrays;
-  PERDURE_FIELDS(arrays)
-};
-
-template <class Use>
-void each_global(const capture::RegionTable& regions, Use use) {
-  for (const auto& [id, region] : regions.regions())
-    if (region.part && region.part->array().kind == segment::ArrayKind::global) use(id, *region.part);
-}
-
-std::vector<array::Box> boxes_of(const ArrayPart& part) {
-  std::vector<array::Box> boxes;
-  for (const auto& lies : part.memory()) boxes.push_back(lies.box);
-  return boxes;
-}
 
 base::Hash128 hash_of(const ArrayPart& part, const Shared& shared) {
   const auto lies = capture::part_of(part.memory()[shared.number], shared.box);
@@ -67,22 +50,22 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
   pairs_.clear();
   left_.clear();
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
-  std::map<std::int32_t, array::BoxIndex> mine;
+  std::vector<std::pair<std::int32_t, array::BoxIndex>> mine;
+  std::vector<array::Box> wholes;
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
-    ToldBoxes boxes;
     std::vector<std::int32_t> left;  // what earlier declarations left to others
     each_global(regions, [&](std::int32_t id, const ArrayPart& part) {
       if (&part.captured() != &part.memory()) left.push_back(id);
-      if (!any) return;
-      mine.emplace(id, boxes_of(part));
-      boxes.arrays.push_back(part.declaration());
+      if (any) mine.emplace_back(id, boxes_of(part));
     });
     for (const auto id : left) {
       PERDURE_TRY(auto whole, regions.find(id)->part->leave({}));
       regions.place(id, std::move(whole));
     }
-    told = base::encode_fields(boxes);
+    if (!any) return {};
+    wholes = wholes_of(regions);
+    told = tell_boxes(regions);
     return {};
   }));
   if (!any) return {};
@@ -90,15 +73,13 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
       comm::tell_all(comm, {ranks, rank}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
         if (from == rank) return base::Status();
         return base::caught("arrays", [&]() -> base::Status {
-          PERDURE_TRY(const auto said, base::decode_fields<ToldBoxes>(bytes, "arrays"));
-          for (const auto& entry : said.arrays) {
-            const auto index = mine.find(entry.id);
-            if (index == mine.end()) continue;
-            PERDURE_TRY(const auto array, segment::array_of(entry, "arrays"));
-            Pair pair{entry.id, from, {}};
-            for (const auto& box : array.boxes)
-              index->second.meeting(box, [&](std::size_t number) {
-                pair.boxes.push_back({number, *array::intersection(box, index->second.boxes()[number])});
+          PERDURE_TRY(const auto boxes, told_boxes(bytes, wholes));
+          for (std::size_t i = 0; i < boxes.size(); ++i) {
+            const auto& [id, index] = mine[i];
+            Pair pair{id, from, {}};
+            for (const auto& box : boxes[i])
+              index.meeting(box, [&, &own = index](std::size_t number) {
+                pair.boxes.push_back({number, *array::intersection(box, own.boxes()[number])});
               });
             std::sort(pair.boxes.begin(), pair.boxes.end(), in_order);
             if (!pair.boxes.empty()) pairs_.push_back(std::move(pair));

@@ -119,9 +119,9 @@ TEST_F(ArraysAtSize, ACheckpointSaysAFewWordsOfAllSeamsAndKeepsThoseWithNeighbou
 }
 
 // ADR 0056 leaves this open. A change that brings it below a node's limit turns this expectation round.
-TEST_F(ArraysAtSize, DeclarationsAndWantsAreStillHeardByEveryRank) {
+TEST_F(ArraysAtSize, BoxesAreStillHeardByEveryRank) {
   const std::uint64_t a_box = array::encode_boxes({box_of(kRanks / 2, kRanks)}).size();
-  EXPECT_GT(kRanks * a_box, base::MiB) << "boxes alone, without what else is said of an array";
+  EXPECT_GT(kRanks * a_box, base::MiB) << "of one array, without lengths";
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+#pragma once
+// What ranks tell each other of their boxes once they know that they mean the same arrays: no names, types or extents.
+// At 524,288 ranks these are most of what would be said. (docs/adr/0056)
+#include <vector>
+
+#include "capture/region.hpp"
+
+namespace perdure::client {
+
+/// The boxes of a rank in each of its global arrays, by id; never without bytes.
+std::vector<std::byte> tell_boxes(const capture::RegionTable& regions);
+
+/// The whole of each global array of `regions`, by id.
+std::vector<array::Box> wholes_of(const capture::RegionTable& regions);
+
+/// What tell_boxes() told on a rank with the same arrays. PERDURE_CORRUPT: the bytes say something else.
+base::Result<std::vector<std::vector<array::Box>>> told_boxes(base::ConstByteSpan bytes,
+                                                              const std::vector<array::Box>& wholes);
+
+/// Calls `use(id, part)` for each global array, by id.
+template <class Use>
+void each_global(const capture::RegionTable& regions, Use use) {
+  for (const auto& [id, region] : regions.regions())
+    if (region.part && region.part->array().kind == segment::ArrayKind::global) use(id, *region.part);
+}
+
+std::vector<array::Box> boxes_of(const capture::ArrayPart& part);
+
+}  // namespace perdure::client
