@@ -36,8 +36,8 @@ std::vector<Declared> declared_here(const capture::RegionTable& regions) {
   std::vector<Declared> declared;
   for (const auto& [id, region] : regions.regions()) {
     if (!region.part) continue;
-    Declared one{id, region.part->array()};
-    one.array.boxes.clear();
+    const auto& array = region.part->array();
+    Declared one{id, {array.label, array.type, array.kind, array.whole, {}}};
     if (one.array.kind == segment::ArrayKind::list) one.array.whole.end[0] = 0;
     declared.push_back(std::move(one));
   }
@@ -48,8 +48,8 @@ std::string ranks_text(std::size_t first, std::size_t second) {
   return "rank " + std::to_string(first) + " and rank " + std::to_string(second);
 }
 
-base::Error wrong(const Declared& declared, const std::string& cause, const std::string& remedy) {
-  return {PERDURE_MISMATCH, segment::region_text(declared.id, declared.array.label), cause, remedy, false};
+base::Error wrong(std::int32_t id, const segment::Label& label, const std::string& cause, const std::string& remedy) {
+  return {PERDURE_MISMATCH, segment::region_text(id, label), cause, remedy, false};
 }
 
 /// What a rank declares otherwise than rank 0. Ranks compare with rank 0 only, so that one of them tells the others.
@@ -62,7 +62,8 @@ class Comparison {
     for (std::size_t i = 0; i < std::max(first_.size(), mine_.size()); ++i) {
       if (i >= first_.size() || i >= mine_.size() || first_[i].id != mine_[i].id) return missing(i);
       if (const auto why = differs(first_[i].array, mine_[i].array))
-        return wrong(first_[i], ranks_text(0, rank_) + " " + *why, "declare it the same way on all ranks");
+        return wrong(first_[i].id, first_[i].array.label, ranks_text(0, rank_) + " " + *why,
+                     "declare it the same way on all ranks");
     }
     return std::nullopt;
   }
@@ -84,7 +85,8 @@ class Comparison {
   base::Error missing(std::size_t i) const {
     const bool by_this = i >= first_.size() || (i < mine_.size() && mine_[i].id < first_[i].id);
     const std::size_t has = by_this ? rank_ : 0, has_not = by_this ? 0 : rank_;
-    return wrong(by_this ? mine_[i] : first_[i],
+    const Declared& one = by_this ? mine_[i] : first_[i];
+    return wrong(one.id, one.array.label,
                  "rank " + std::to_string(has) + " has declared it as a part of an array, rank " +
                      std::to_string(has_not) + " has not",
                  "declare it on all ranks, without boxes where a rank has none of it");
@@ -94,12 +96,12 @@ class Comparison {
   const std::vector<Declared>&first_, &mine_;
 };
 
-// [collective] PERDURE_MISMATCH on all ranks, of the lowest rank that declares otherwise than rank 0.
+// [collective] PERDURE_MISMATCH on all ranks, of the lowest rank that declares otherwise than rank 0. One exchange more
+// than what rank 0 says, where all say the same.
 base::Status agree_on_arrays(comm::Communicator& comm, const capture::RegionTable& regions) {
-  std::vector<Declared> mine;
+  const std::vector<Declared> mine = declared_here(regions);
   std::vector<std::byte> told;
-  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
-    mine = declared_here(regions);
+  const base::Status made = base::caught("arrays", [&]() -> base::Status {
     if (comm.rank() != 0) return {};
     Declarations first;
     for (const auto& [id, array] : mine) {
@@ -108,11 +110,13 @@ base::Status agree_on_arrays(comm::Communicator& comm, const capture::RegionTabl
     }
     told = base::encode_fields(first);
     return {};
-  }));
+  });
   PERDURE_TRY(const auto heard, comm::broadcast_bytes(comm, told, 0));
   std::optional<base::Error> why;
   const auto rank = static_cast<std::size_t>(comm.rank());
-  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+  const base::Status compared = base::caught("arrays", [&]() -> base::Status {
+    PERDURE_CHECK(made);
+    if (rank == 0) return {};
     PERDURE_TRY(const auto said, base::decode_fields<Declarations>(heard, "declarations"));
     std::vector<Declared> first;
     for (const auto& entry : said.entries) {
@@ -121,8 +125,9 @@ base::Status agree_on_arrays(comm::Communicator& comm, const capture::RegionTabl
     }
     why = Comparison(rank, first, mine).contradiction();
     return {};
-  }));
-  return first_error(comm, why.value_or(base::Error{}), why ? rank : ~std::uint64_t{0}, 0);
+  });
+  PERDURE_TRY(const bool same, agree_on(comm, compared, !why));
+  return same ? base::Status() : first_error(comm, why.value_or(base::Error{}), why ? rank : ~std::uint64_t{0}, 0);
 }
 
 constexpr std::size_t kMostOverlaps = 1U << 16;  // in one rank's share
@@ -132,18 +137,18 @@ class Shares {
  public:
   Shares(std::uint64_t rank, std::uint64_t ranks, const capture::RegionTable& regions) : wholes_(wholes_of(regions)) {
     each_global(regions, [&](std::int32_t id, const capture::ArrayPart& part) {
-      shares_.push_back({{id, part.array()}, share(part.array().whole, rank, ranks), {}});
+      shares_.push_back({id, part.array().label, share(part.array().whole, rank, ranks), {}});
     });
   }
   bool any() const { return !shares_.empty(); }
 
   base::Status add(std::size_t from, base::ConstByteSpan bytes) {
-    PERDURE_TRY(const auto boxes, told_boxes(bytes, wholes_));
-    for (std::size_t i = 0; i < boxes.size(); ++i)
-      for (const auto& box : boxes[i])
+    return each_told(bytes, wholes_, [&](std::size_t i, const std::vector<array::Box>& boxes) {
+      if (shares_[i].box.empty()) return;
+      for (const auto& box : boxes)
         if (auto part = array::intersection(box, shares_[i].box))
           shares_[i].owned.push_back({*part, static_cast<std::uint32_t>(from)});
-    return {};
+    });
   }
 
   /// The first thing wrong in this rank's share: which array, and the number of its first element there.
@@ -154,13 +159,12 @@ class Shares {
   /// `shares`: set where two ranks have the same element, which is nothing wrong.
   Fault first_fault(bool& shares) const {
     for (std::size_t i = 0; i < shares_.size(); ++i) {
-      const auto& [declared, box, owned] = shares_[i];
-      if (box.empty()) continue;
-      const auto found = array::cover(box, owned, kMostOverlaps);
+      const Share& share = shares_[i];
+      if (share.box.empty()) continue;
+      const auto found = array::cover(share.box, share.owned, kMostOverlaps);
       const auto& whole = wholes_[i];
-      const auto fault = [&, i, &of = declared](const array::Box& where, const std::string& cause,
-                                                const std::string& remedy) {
-        return Fault{i, number_in(whole, where.begin), wrong(of, cause, remedy)};
+      const auto fault = [&](const array::Box& where, const std::string& cause, const std::string& remedy) {
+        return Fault{i, number_in(whole, where.begin), wrong(share.id, share.label, cause, remedy)};
       };
       for (const auto& overlap : found.overlaps)
         if (overlap.first == overlap.second)
@@ -179,7 +183,8 @@ class Shares {
 
  private:
   struct Share {
-    Declared declared;
+    std::int32_t id = 0;
+    segment::Label label;
     array::Box box;
     std::vector<array::Owned> owned;
   };
@@ -200,22 +205,16 @@ class Shares {
 // [collective] After agree_on_arrays(). `shares` is set on the ranks in whose share an element has two owners.
 base::Status agree_on_owners(comm::Communicator& comm, const capture::RegionTable& regions, bool& shares) {
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
-  std::optional<Shares> all;
-  std::vector<std::byte> mine;
-  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
-    all.emplace(rank, ranks, regions);
-    mine = tell_boxes(regions);
-    return {};
-  }));
-  if (!all->any()) return {};
+  Shares all(rank, ranks, regions);
+  if (!all.any()) return {};
   const base::Status heard =
-      comm::tell_all(comm, {ranks, rank}, mine, [&](std::size_t from, base::ConstByteSpan bytes) {
-        return base::caught("arrays", [&] { return all->add(from, bytes); });
+      comm::tell_all(comm, {ranks, rank}, tell_boxes(regions), [&](std::size_t from, base::ConstByteSpan bytes) {
+        return base::caught("arrays", [&] { return all.add(from, bytes); });
       });
   Shares::Fault fault;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     PERDURE_CHECK(heard);
-    fault = all->first_fault(shares);
+    fault = all.first_fault(shares);
     return {};
   }));
   return first_error(comm, fault.why, fault.array, fault.element);

@@ -80,7 +80,7 @@ base::Result<ArrayRestore::ToldPiece> ArrayRestore::look_at(std::uint32_t rank, 
   for (const auto& entry : entries) {
     if (entry.kind == segment::EntryKind::array) {
       PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text()));
-      piece.parts.push_back({entry.id, piece.bytes, array::encode_boxes(array.boxes)});
+      piece.parts.push_back({entry.id, piece.bytes, segment::boxes_in(entry)});
       PERDURE_CHECK(add_array(entry.id, std::move(array)));
     } else if (local_.empty()) {
       local_ = segment::region_text(entry);

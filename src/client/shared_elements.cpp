@@ -73,18 +73,16 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
       comm::tell_all(comm, {ranks, rank}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
         if (from == rank) return base::Status();
         return base::caught("arrays", [&]() -> base::Status {
-          PERDURE_TRY(const auto boxes, told_boxes(bytes, wholes));
-          for (std::size_t i = 0; i < boxes.size(); ++i) {
-            const auto& [id, index] = mine[i];
-            Pair pair{id, from, {}};
-            for (const auto& box : boxes[i])
-              index.meeting(box, [&, &own = index](std::size_t number) {
-                pair.boxes.push_back({number, *array::intersection(box, own.boxes()[number])});
+          return each_told(bytes, wholes, [&](std::size_t i, const std::vector<array::Box>& boxes) {
+            const array::BoxIndex& index = mine[i].second;
+            Pair pair{mine[i].first, from, {}};
+            for (const auto& box : boxes)
+              index.meeting(box, [&](std::size_t number) {
+                pair.boxes.push_back({number, *array::intersection(box, index.boxes()[number])});
               });
             std::sort(pair.boxes.begin(), pair.boxes.end(), in_order);
             if (!pair.boxes.empty()) pairs_.push_back(std::move(pair));
-          }
-          return {};
+          });
         });
       });
   std::optional<base::Error> wrong;

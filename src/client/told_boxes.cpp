@@ -27,19 +27,18 @@ std::vector<array::Box> wholes_of(const capture::RegionTable& regions) {
   return wholes;
 }
 
-base::Result<std::vector<std::vector<array::Box>>> told_boxes(base::ConstByteSpan bytes,
-                                                              const std::vector<array::Box>& wholes) {
+base::Status each_told(base::ConstByteSpan bytes, const std::vector<array::Box>& wholes,
+                       const std::function<void(std::size_t number, const std::vector<array::Box>& boxes)>& use) {
   PERDURE_TRY(const auto told, base::decode_fields<BoxesByArray>(bytes, "declarations"));
   if (told.size() != wholes.size())
     return base::fail(
         PERDURE_CORRUPT, "declarations",
         "a rank tells boxes of " + std::to_string(told.size()) + " arrays, not of " + std::to_string(wholes.size()));
-  std::vector<std::vector<array::Box>> boxes;
   for (std::size_t i = 0; i < told.size(); ++i) {
-    PERDURE_TRY(auto of_array, array::decode_boxes(told[i], wholes[i], array::kMostBoxes, "declarations"));
-    boxes.push_back(std::move(of_array));
+    PERDURE_TRY(const auto boxes, array::decode_boxes(told[i], wholes[i], array::kMostBoxes, "declarations"));
+    use(i, boxes);
   }
-  return boxes;
+  return {};
 }
 
 }  // namespace perdure::client

@@ -1,6 +1,7 @@
 #pragma once
 // What ranks tell each other of their boxes once they know that they mean the same arrays: no names, types or extents.
 // At 524,288 ranks these are most of what would be said. (docs/adr/0056)
+#include <functional>
 #include <vector>
 
 #include "capture/region.hpp"
@@ -13,9 +14,10 @@ std::vector<std::byte> tell_boxes(const capture::RegionTable& regions);
 /// The whole of each global array of `regions`, by id.
 std::vector<array::Box> wholes_of(const capture::RegionTable& regions);
 
-/// What tell_boxes() told on a rank with the same arrays. PERDURE_CORRUPT: the bytes say something else.
-base::Result<std::vector<std::vector<array::Box>>> told_boxes(base::ConstByteSpan bytes,
-                                                              const std::vector<array::Box>& wholes);
+/// Calls `use(number, boxes)` for each of these arrays, with what tell_boxes() told of it. PERDURE_CORRUPT: the bytes
+/// say something else.
+base::Status each_told(base::ConstByteSpan bytes, const std::vector<array::Box>& wholes,
+                       const std::function<void(std::size_t number, const std::vector<array::Box>& boxes)>& use);
 
 /// Calls `use(id, part)` for each global array, by id.
 template <class Use>

@@ -110,6 +110,16 @@ base::Result<RegionEntry> entry_of(std::int32_t id, const ArrayEntry& array) {
   return entry;
 }
 
+std::vector<std::byte> boxes_in(const RegionEntry& entry) {
+  std::vector<std::byte> bytes;
+  for (std::size_t part = 0; part < kMaxAttributes; ++part) {
+    const auto* more = find<std::vector<std::byte>>(entry.attributes, "boxes." + std::to_string(part));
+    if (more == nullptr) break;
+    bytes.insert(bytes.end(), more->begin(), more->end());
+  }
+  return bytes;
+}
+
 base::Result<ArrayEntry> array_of(const RegionEntry& entry, const std::string& object) {
   const auto corrupt = [&](const std::string& what) {
     return base::fail(PERDURE_CORRUPT, object, region_text(entry) + " " + what);
@@ -129,12 +139,7 @@ base::Result<ArrayEntry> array_of(const RegionEntry& entry, const std::string& o
         "read it with the Perdure that wrote it, or a newer one");
   array.kind = static_cast<ArrayKind>(*kind);
   PERDURE_TRY(array.whole, whole_of(entry, entry.element_bytes, object));
-  std::vector<std::byte> bytes;
-  for (std::size_t part = 0; part < kMaxAttributes; ++part) {
-    const auto* more = find<std::vector<std::byte>>(entry.attributes, "boxes." + std::to_string(part));
-    if (more == nullptr) break;
-    bytes.insert(bytes.end(), more->begin(), more->end());
-  }
+  const auto bytes = boxes_in(entry);
   // None is empty: what claims more than the entry has elements is not even looked at.
   const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(array::kMostBoxes, entry.count));
   PERDURE_TRY(array.boxes, array::decode_boxes(bytes, array.whole, most, object));

@@ -53,5 +53,7 @@ struct ArrayEntry {
 base::Result<RegionEntry> entry_of(std::int32_t id, const ArrayEntry& array);
 /// PERDURE_CORRUPT about `object` when the attributes are none of an array, or do not describe the entry's bytes.
 base::Result<ArrayEntry> array_of(const RegionEntry& entry, const std::string& object);
+/// Its boxes as they are in its attributes (array::decode_boxes). Of what array_of() takes.
+std::vector<std::byte> boxes_in(const RegionEntry& entry);
 
 }  // namespace perdure::segment
