@@ -6,6 +6,7 @@
 #include "base/hash.hpp"
 #include "os/directory.hpp"
 #include "os/system.hpp"
+#include "segment/manifest_codec.hpp"
 #include "store/name_records.hpp"
 
 namespace perdure::store {
