@@ -22,6 +22,8 @@ app_test(Apps.NbodyWithoutForcesGoesOnWithAnyNumberOfRanks any_ranks 3 nbody_fre
 app_test(Apps.NbodyGoesOnWithOtherNumbersOfRanks other_ranks 3 nbody.txt $<TARGET_FILE:nbody>)
 app_test(Apps.Heat2dWithTrackedRegionsGivesTheSameBits same_bits 3 heat2d.txt ${heat2d_programs} $<TARGET_FILE:heat2d_track>)
 app_test(Apps.Heat2dWithTrackedRegionsGoesOnOnAnyNumberOfRanks tracked 2 heat2d.txt $<TARGET_FILE:heat2d_track>)
+app_test(Apps.BlastHasTheSameBitsOnAnyNumberOfRanks blast_bits 5 heat2d.txt $<TARGET_FILE:blast>)
+app_test(Apps.BlastsRegionsDoWhatTheySay blast_checked 2 heat2d.txt $<TARGET_FILE:blast>)
 app_test(Apps.TrackedRanksHearOfOneThatDoesNotCome late 4 heat2d.txt "1" "ranks 0 and 2-3 have come; rank 1 has not" $<TARGET_FILE:late_rank>)
 app_test(Apps.TrackedRanksHearThatRankZeroDoesNotCome late 3 heat2d.txt "0 2" "rank 1 has come; ranks 0 and 2 have not" $<TARGET_FILE:late_rank>)
 app_test(Apps.TrackedRanksHearOfManyWhoDoNotCome late 12 heat2d.txt "0 3 4 5 7" "ranks 1-2, 6 and 8-11 have come; ranks 0, 3-5 and 7 have not"
@@ -99,6 +101,8 @@ function(killed_test name seed lives)
     ENVIRONMENT "PERDURE_TEST_MPIRUN=${MPIEXEC_EXECUTABLE}")
 endfunction()
 killed_test(Clover2d 1 3 $<TARGET_FILE:clover2d> ${CMAKE_CURRENT_SOURCE_DIR}/tests/clover2d.in)
+# A program of another kind: tracked regions around loops over elements and nodes, with arrays that take turns.
+killed_test(Blast 6 4:20 $<TARGET_FILE:blast> --rows 120 --columns 100 --steps 200)
 if(NOT PERDURE_SANITIZE)
   killed_test(Clover3d 2 3 $<TARGET_FILE:clover3d> ${CMAKE_CURRENT_SOURCE_DIR}/tests/clover3d.in)
   killed_test(Tealeaf 3 3 $<TARGET_FILE:tealeaf> ${CMAKE_CURRENT_SOURCE_DIR}/tealeaf/decks/tea_bm_2.in)
