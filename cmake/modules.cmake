@@ -79,7 +79,7 @@ set_target_properties(perdure_shared PROPERTIES DEFINE_SYMBOL "" OUTPUT_NAME per
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 
 if(PERDURE_MPI)
-  add_library(perdure_mpi SHARED src/capi_mpi/open_mpi.cpp src/capi_mpi/open_handles.cpp)
+  add_library(perdure_mpi SHARED src/capi_mpi/open_mpi.cpp src/capi_mpi/open_handles.cpp src/capi_mpi/roll_call.cpp)
   target_include_directories(perdure_mpi PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(perdure_mpi PUBLIC perdure_shared MPI::MPI_C PRIVATE MPI::MPI_CXX perdure_warnings)
   set_target_properties(perdure_mpi PROPERTIES OUTPUT_NAME perdure_mpi VERSION ${PROJECT_VERSION} SOVERSION ${PERDURE_SOVERSION})

@@ -24,11 +24,11 @@ struct Timestep {
 
 class Simulation {
  public:
-  Simulation(perdure::mesh::Mesh& mesh, const Arguments& arguments)
+  Simulation(perdure::mesh::Mesh& mesh, const Arguments& arguments, Digits digits)
       : arguments_(arguments),
         deck_(read_deck(arguments.deck, kDimensions)),
         fields_(mesh, mesh.block("domain", {deck_.cells.begin(), deck_.cells.begin() + kDimensions}), deck_),
-        report_(mesh.ranks().rank() == 0),
+        report_(mesh.ranks().rank() == 0, digits),
         dt_(deck_.initial_timestep) {}
 
   void begin() {

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace clover {
 
@@ -22,11 +23,18 @@ void Report::step(std::int64_t step, double time, const char* control, double dt
 void Report::summary(std::int64_t step, double time, const Summary& summary) const {
   if (!speaks_) return;
   const auto& [volume, mass, internal, kinetic, pressure] = summary;
-  std::printf("\n Time %.15g\n", time);
-  std::printf("%13s%16s%16s%16s%16s%16s%16s%16s\n", "", "Volume", "Mass", "Density", "Pressure", "Internal Energy",
-              "Kinetic Energy", "Total Energy");
-  std::printf(" step:%7" PRId64 "%16.4E%16.4E%16.4E%16.4E%16.4E%16.4E%16.4E\n\n", step, volume, mass, mass / volume,
-              pressure / volume, internal, kinetic, internal + kinetic);
+  const std::pair<const char*, double> columns[] = {{"Volume", volume},
+                                                    {"Mass", mass},
+                                                    {"Density", mass / volume},
+                                                    {"Pressure", pressure / volume},
+                                                    {"Internal Energy", internal},
+                                                    {"Kinetic Energy", kinetic},
+                                                    {"Total Energy", internal + kinetic}};
+  std::printf("\n Time %.15g\n%13s", time, "");
+  for (const auto& [name, value] : columns) std::printf("%*s", digits_.width(16), name);
+  std::printf("\n step:%7" PRId64, step);
+  for (const auto& [name, value] : columns) std::printf("%s", digits_.scientific(value, 16, 4).c_str());
+  std::printf("\n\n");
   std::fflush(stdout);
 }
 
@@ -41,7 +49,7 @@ void Report::verdict(std::int64_t problem, double kinetic_energy) const {
 void Report::end(double kinetic_energy, double seconds, const std::string& hash) const {
   if (!speaks_) return;
   std::printf(" Calculation complete\n Wall clock %.3f s\n", seconds);
-  std::printf("kinetic energy: %.15g\nfinal state hash: %s\n", kinetic_energy, hash.c_str());
+  std::printf("kinetic energy: %s\nfinal state hash: %s\n", digits_.shortest(kinetic_energy, 15).c_str(), hash.c_str());
   std::fflush(stdout);
 }
 

@@ -4,12 +4,13 @@
 
 #include "deck.hpp"
 #include "hydro.hpp"
+#include "mesh_program.hpp"
 
 namespace clover {
 
 class Report {
  public:
-  explicit Report(bool speaks) : speaks_(speaks) {}
+  Report(bool speaks, Digits digits) : speaks_(speaks), digits_(digits) {}
   void begin(const Deck& deck, const std::string& path, int ranks, int threads) const;
   void step(std::int64_t step, double time, const char* control, double dt) const;
   void summary(std::int64_t step, double time, const Summary& summary) const;
@@ -19,6 +20,7 @@ class Report {
 
  private:
   bool speaks_;
+  Digits digits_;
 };
 
 }  // namespace clover

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -55,6 +56,32 @@ void add_mesh_options(CLI::App& app, perdure::mesh::Options& options) {
   app.add_option("--threads", options.threads, "Threads of each rank")->check(CLI::Range(1, 1024));
   app.add_flag("--reproducible", options.reproducible, "Sums have the same bits on any number of ranks and threads");
   app.add_flag("--check", options.check, "Watch whether every loop reads and writes what it says; slow");
+}
+
+void Digits::add_option(CLI::App& app) {
+  app.add_option("--digits", digits_, "Digits of the numbers in summaries; 17 are enough to tell any two apart")
+      ->check(CLI::Range(1, 17));
+}
+
+int Digits::width(int usual) const { return digits_ == 0 ? usual : std::max(usual, digits_ + 8); }
+
+std::string Digits::scientific(double value, int columns, int decimals) const {
+  char text[80];
+  std::snprintf(text, sizeof text, "%*.*E", width(columns), digits_ == 0 ? decimals : digits_ - 1, value);
+  return text;
+}
+
+std::string Digits::fixed(double value, int columns, int decimals) const {
+  if (digits_ != 0) return scientific(value, columns, decimals);
+  char text[400];
+  std::snprintf(text, sizeof text, "%*.*f", columns, decimals, value);
+  return text;
+}
+
+std::string Digits::shortest(double value, int digits) const {
+  char text[80];
+  std::snprintf(text, sizeof text, "%.*g", digits_ == 0 ? digits : digits_, value);
+  return text;
 }
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {

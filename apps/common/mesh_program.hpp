@@ -16,6 +16,23 @@ struct WrongInput : std::runtime_error {
 /// --threads, --reproducible, --check.
 void add_mesh_options(CLI::App& app, perdure::mesh::Options& options);
 
+/// How many digits the numbers of a summary have: as its readers know them, or --digits.
+class Digits {
+ public:
+  void add_option(CLI::App& app);
+  /// So many columns its numbers take that usually take `usual`.
+  int width(int usual) const;
+  /// As 1.5E+00, in width(columns) columns; usually with so many decimals.
+  std::string scientific(double value, int columns, int decimals) const;
+  /// As 1.500; with --digits as above.
+  std::string fixed(double value, int columns, int decimals) const;
+  /// In as few columns as it needs, with so many digits usually.
+  std::string shortest(double value, int digits) const;
+
+ private:
+  int digits_ = 0;  // 0: as usual
+};
+
 /// Parses the command line and runs `body` between MPI_Init and MPI_Finalize. What main() returns: 0, or 2 where the
 /// user is wrong; other errors abort the job.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& body);

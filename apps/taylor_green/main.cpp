@@ -24,10 +24,11 @@ struct Arguments {
 
 class Simulation {
  public:
-  Simulation(perdure::mesh::Mesh& mesh, const Arguments& arguments)
+  Simulation(perdure::mesh::Mesh& mesh, const Arguments& arguments, Digits digits)
       : arguments_(arguments),
         mesh_(mesh),
         flow_(mesh, arguments.cells, arguments.gas),
+        digits_(digits),
         speaks_(mesh.ranks().rank() == 0) {
     // Sound goes farthest; the last step ends when it should.
     const double most = arguments.courant * flow_.spacing() / (1 + 1 / arguments.gas.mach);
@@ -64,13 +65,14 @@ class Simulation {
     if (!std::isfinite(means.kinetic_energy))
       throw WrongInput("the flow has become infinite: take more cells, or a smaller --courant");
     if (speaks_)
-      std::printf("%8lld %15.8f %21.15f %21.15f\n", static_cast<long long>(step_),
-                  static_cast<double>(step_) * time_step_, means.kinetic_energy, means.enstrophy);
+      std::printf("%8lld %15.8f %s %s\n", static_cast<long long>(step_), static_cast<double>(step_) * time_step_,
+                  digits_.fixed(means.kinetic_energy, 21, 15).c_str(), digits_.fixed(means.enstrophy, 21, 15).c_str());
   }
 
   const Arguments arguments_;
   perdure::mesh::Mesh& mesh_;
   Flow flow_;
+  Digits digits_;
   bool speaks_;
   std::int64_t steps_ = 0, step_ = 0;
   double time_step_ = 0;

@@ -39,8 +39,13 @@ double known_u(std::int64_t test_problem) {
 
 class Simulation {
  public:
-  Simulation(perdure::mesh::Mesh& mesh, const Deck& deck)
-      : deck_(deck), mesh_(mesh), equation_(mesh, deck), solver_(equation_), speaks_(mesh.ranks().rank() == 0) {}
+  Simulation(perdure::mesh::Mesh& mesh, const Deck& deck, Digits digits)
+      : deck_(deck),
+        mesh_(mesh),
+        equation_(mesh, deck),
+        solver_(equation_),
+        digits_(digits),
+        speaks_(mesh.ranks().rank() == 0) {}
 
   void begin() {
     if (speaks_)
@@ -88,9 +93,12 @@ class Simulation {
     u_ = all.u;
     if (!speaks_) return;
     std::printf("\n Time %22.15E\n", time());
-    std::printf(" %14s%23s%23s%23s%23s%23s\n", "", "Volume", "Mass", "Density", "Energy", "U");
-    std::printf(" step: %8lld%23.15E%23.15E%23.15E%23.15E%23.15E\n\n", whole(step_), all.volume, all.mass,
-                all.mass / all.volume, all.energy, all.u);
+    std::printf(" %14s", "");
+    for (const char* name : {"Volume", "Mass", "Density", "Energy", "U"}) std::printf("%*s", digits_.width(23), name);
+    std::printf("\n step: %8lld", whole(step_));
+    for (const double value : {all.volume, all.mass, all.mass / all.volume, all.energy, all.u})
+      std::printf("%s", digits_.scientific(value, 23, 15).c_str());
+    std::printf("\n\n");
   }
   void judge() const {
     const double known = known_u(deck_.test_problem);
@@ -105,6 +113,7 @@ class Simulation {
   perdure::mesh::Mesh& mesh_;
   Equation equation_;
   Solver solver_;
+  Digits digits_;
   bool speaks_;
   std::int64_t step_ = 0;
   double u_ = 0;

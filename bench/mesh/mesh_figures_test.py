@@ -17,17 +17,28 @@ class Figures(unittest.TestCase):
                                                             "state_megabytes": 100.0})
         self.assertIsNone(mesh_figures.checkpoint_of(" Checkpoints: 0\n"))
 
+    def test_sizes_are_told_in_arrays_of_the_published_programs(self):
+        self.assertEqual(mesh_figures.array_bytes("clover3d", 192), 8 * 196 ** 3)
+        self.assertEqual(mesh_figures.array_bytes("tealeaf", 2000), 8 * 2004 ** 2)
+        five = {"megabytes": 5 * 8e-6 * 68 ** 3, "before": "reset"}  # five arrays with halos, of 64 cells
+        found = mesh_figures.size_figures({"clover3d": (five, 64), "taylor_green": (five, 64)}, "x")
+        needed, published = found["size_over_needed"], found["size_over_published"]
+        self.assertEqual((needed["value"], needed["reached"]), ({"clover3d": 1.0, "taylor_green": 1.0}, "yes"))
+        self.assertAlmostEqual(published["value"]["clover3d"], 5 / 27, 3)
+        self.assertAlmostEqual(published["value"]["taylor_green"], 5 / 64, 3)
+        self.assertEqual(published["reached"], "no", "18.5 % of 18")
+
     def test_each_application_has_a_goal_of_its_own(self):
-        one = mesh_figures.checkpoint_of(SAID)
-        figure = mesh_figures.size_figure({"clover3d": one}, "x")["size_over_state"]
-        self.assertEqual((figure["value"], figure["reached"]), ({"clover3d": 0.18}, "yes"))
-        figure = mesh_figures.size_figure({"clover3d": one, "tealeaf": one}, "x")["size_over_state"]
-        self.assertEqual(figure["reached"], "no")
+        ten = {"megabytes": 10 * 8e-6 * 68 ** 3, "before": "reset"}  # twice what is needed
+        found = mesh_figures.size_figures({"clover3d": (ten, 64), "taylor_green": (ten, 64)}, "x")
+        self.assertEqual(found["size_over_needed"]["reached"], "no")
+        self.assertEqual(found["size_over_published"]["goal"], {"clover3d": 0.18, "taylor_green": 0.077})
+        self.assertEqual(found["size_over_published"]["reached"], "no")
 
     def test_an_application_without_a_checkpoint_is_named(self):
-        figure = mesh_figures.size_figure({"clover3d": None}, "x")["size_over_state"]
-        self.assertIsNone(figure["value"])
-        self.assertIn("clover3d", figure["reason"])
+        for figure in mesh_figures.size_figures({"clover3d": (None, 64)}, "x").values():
+            self.assertIsNone(figure["value"])
+            self.assertIn("clover3d", figure["reason"])
 
     def test_ratios_are_those_of_medians_and_the_worst_back_end_counts(self):
         figure = mesh_figures.speed_figure({"serial": [(1, 1), (9, 1), (1, 1)], "2 ranks": [(2.4, 2)]}, "8x8", "x")["mesh_over_plain"]

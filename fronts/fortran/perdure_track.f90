@@ -127,13 +127,14 @@ contains
   !! only before regions of the name `before`, if that is given; else where a checkpoint is smallest, as the first
   !! `learns` regions say (absent: 2048). `only`: names of the data that is saved, as a whole. `report`: a file for
   !! `perdure track`. `on_signals`: signals ask for a checkpoint, and end the process, as perdure_track.h says.
+  !! `patience_s`: seconds that ranks wait for each other (absent: 1800; less than 0: as long as it takes).
   subroutine perdure_track_open(handle, track, status, name, every_s, every_regions, before, only, learns, report, &
-                                on_signals, message)
+                                on_signals, message, patience_s)
     type(perdure_handle), intent(in) :: handle
     type(perdure_tracker), intent(out) :: track
     integer, intent(out) :: status
     character(*), intent(in), optional :: name, before, report, only(:)
-    real(real64), intent(in), optional :: every_s
+    real(real64), intent(in), optional :: every_s, patience_s
     integer(int64), intent(in), optional :: every_regions, learns
     logical, intent(in), optional :: on_signals
     character(:), allocatable, intent(out), optional :: message
@@ -151,6 +152,7 @@ contains
     if (present(every_s)) policy%every_s = every_s
     if (present(every_regions)) policy%every_regions = every_regions
     if (present(learns)) policy%learns = learns
+    if (present(patience_s)) policy%patience_s = patience_s
     if (present(on_signals)) policy%on_signals = merge(1_c_int, 0_c_int, on_signals)
     if (present(only)) then
       allocate (character(len(only) + 1) :: names(size(only)))

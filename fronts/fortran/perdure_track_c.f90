@@ -15,6 +15,7 @@ module perdure_track_c
     integer(c_int64_t) :: learns = 0
     type(c_ptr) :: report = c_null_ptr
     integer(c_int) :: on_signals = 0
+    real(c_double) :: patience_s = 0
   end type
 
   !> perdure_access of perdure_track.h.

@@ -54,6 +54,9 @@ typedef struct perdure_track_policy {
                            process as they would have when that is in the store; another one, a second later, ends it at
                          once. What nobody got to by     perdure_track_close() is forgotten; ignored signals stay so.
                          SIGUSR1     asks for a checkpoint. Needs perdure_track_tick() */
+  double patience_s;  /**< seconds that ranks wait for each other where they agree on a checkpoint or make one; then
+                           they get PERDURE_TIMEOUT, which names the region, who has come and who has not; 0: 1800;
+                           less than 0: as long as it takes */
 } perdure_track_policy;
 
 /** What a region does with data. */
@@ -124,7 +127,9 @@ PERDURE_API perdure_status perdure_track_swap(perdure_track_t* track, int data, 
 PERDURE_API perdure_status perdure_track_moved(perdure_track_t* track, int data, const perdure_box* boxes,
                                                size_t count);
 
-/** Ranks agree on whether a checkpoint is due by time. [collective] perdure_any(); once in a time step is enough. */
+/** Ranks agree on whether a checkpoint is due by time. [collective] One exchange, as perdure_any(); once in a time step
+ *  is enough. PERDURE_MISMATCH: ranks have not begun the same regions; the text names the first that differs, and the
+ *  ranks that began it. PERDURE_TIMEOUT: some ranks have not come (perdure_track_policy.patience_s). */
 PERDURE_API perdure_status perdure_track_tick(perdure_track_t* track);
 /** A checkpoint at the next place, whatever the policy says. [local] All ranks say so, at the same region. */
 PERDURE_API perdure_status perdure_track_trigger(perdure_track_t* track);

@@ -110,6 +110,7 @@ struct TrackPolicy {
   std::uint64_t learns = 0;         ///< regions that say where a checkpoint is smallest; 0: 2048
   std::string report{};             ///< a file for `perdure track`; "": none
   bool on_signals = false;          ///< signals ask for a checkpoint, and end the process, as perdure_track.h says
+  double patience_s = 0;  ///< seconds that ranks wait for each other; 0: 1800; less than 0: as long as it takes
 };
 
 using TrackInfo = perdure_track_info;  ///< what checkpoints there were
@@ -151,7 +152,8 @@ class Track {
                                       only.size(),
                                       policy.learns,
                                       policy.report.empty() ? nullptr : policy.report.c_str(),
-                                      policy.on_signals ? 1 : 0};
+                                      policy.on_signals ? 1 : 0,
+                                      policy.patience_s};
     return detail::open_with<Track>([&](perdure_track_t** out, char* text, std::size_t bytes) {
       return perdure_track_open(handle.native(), &native, out, text, bytes);
     });

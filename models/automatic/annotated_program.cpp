@@ -112,9 +112,8 @@ void AnnotatedProgram::end() {
   if (!is_open_) refuse("the end of a region", "none was begun", "it follows a begin that says run");
   is_open_ = false;
   if (check_)
-    if (const auto wrote = check_->end(protection_->sets()))
-      refuse("region '" + open_ + "'", "it wrote " + *wrote + ", which it did not say",
-             "say it, or a restart has other values");
+    if (const auto found = check_->end(protection_->sets()))
+      refuse("region '" + open_ + "'", *found + ", which it did not say", "say it, or a restart has other values");
   for (const auto& value : gives_) protection_->answer(value);
 }
 
@@ -142,9 +141,11 @@ void AnnotatedProgram::moved(track::SetId id, std::vector<Part> owned) {
   protection_->moved(id, std::move(owned));
 }
 
-bool AnnotatedProgram::wants_checkpoint() {
+// Ranks skip together, and need no agreement then; what a signal asks for is asked for later.
+void AnnotatedProgram::tick() {
+  if (skips()) return;
   must_be_between("a tick");
-  return protection_->wants_checkpoint();
+  if (protection_->meet("a tick", protection_->wants_checkpoint())) protection_->checkpoint_is_wanted();
 }
 
 void AnnotatedProgram::trigger() {

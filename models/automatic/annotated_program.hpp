@@ -25,9 +25,12 @@ class AnnotatedProgram {
     bool touches_all = false;    ///< all data sets instead
   };
   /// `reports`: this rank writes the policy's report.
-  AnnotatedProgram(Policy policy, bool reports) : policy_(std::move(policy)), reports_(reports) {}
-  /// From here on a region that writes what it did not say is an error of its end().
-  void check_regions() { check_.emplace(); }
+  AnnotatedProgram(Policy policy, bool reports) : policy_(std::move(policy)), reports_(reports) {
+    policy_.calls = "region";
+  }
+  /// From here on a region that uses what it did not say is an error of its end().
+  void check_regions(RegionCheck::Looks looks) { check_.emplace(looks); }
+  bool checks() const { return check_.has_value(); }
 
   // All throw Failure, or what the store does.
   track::SetId declare(StoredSet set);
@@ -38,9 +41,8 @@ class AnnotatedProgram {
   void end();
   void swap(track::SetId one, track::SetId other);
   void moved(track::SetId id, std::vector<Part> owned);
-  /// Whether this rank wants a checkpoint, and that some rank does.
-  bool wants_checkpoint();
-  void checkpoint_is_wanted() { protection_->checkpoint_is_wanted(); }
+  /// [collective] Ranks agree on whether a checkpoint is due.
+  void tick();
   void trigger();
   /// In a restart, what the run that made the checkpoint said.
   std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload);

@@ -20,6 +20,17 @@ struct SavedBox {
   std::vector<Part> parts;  ///< disjoint, not empty; none where this rank has nothing of it
 };
 
+/// A place of the program at which ranks should be together.
+struct Meeting {
+  std::uint64_t mark = 0;  ///< the same on all ranks that are there
+  std::string place;       ///< for people
+  double seconds = 0;      ///< that ranks wait for each other; 0: as long as it takes
+};
+struct Met {
+  bool any = false;   ///< it was so on some rank
+  std::string apart;  ///< not empty: ranks are at several places, and these are they
+};
+
 /// All calls are [collective].
 class CheckpointStore {
  public:
@@ -38,8 +49,8 @@ class CheckpointStore {
   virtual void retire_written() = 0;
   /// The one that was restored does, and so do those that were written since.
   virtual void retire_restored() = 0;
-  /// Whether it is so on any rank.
-  virtual bool any(bool here) = 0;
+  /// Whether it is so on any rank. Throws Failure where some ranks do not come.
+  virtual Met meet(const Meeting& at, bool here) = 0;
   /// The process is about to end: returns when what was written last is safe from that and from the loss of its node,
   /// and is of no use afterwards. Error: why it is not.
   virtual tl::expected<void, std::string> finish() = 0;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "automatic/failure.hpp"
+#include "perdure/perdure_ranks.h"
 
 namespace perdure::automatic {
 namespace {
@@ -57,7 +58,8 @@ Indices indices_of(const Part& part, const SavedBox& saved) {
 
 class PerdureStore final : public CheckpointStore {
  public:
-  PerdureStore(perdure_t* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+  PerdureStore(perdure_t* handle, std::string name, bool at_once)
+      : handle_(handle), name_(std::move(name)), at_once_(at_once) {}
 
   std::optional<std::vector<std::byte>> newest() override {
     unprotect_all();
@@ -111,6 +113,9 @@ class PerdureStore final : public CheckpointStore {
     const perdure_status written =
         perdure_checkpoint(native(), done == PERDURE_OK ? name_.c_str() : nullptr, ++version_);
     if (written != PERDURE_OK && why.empty()) why = perdure_error_text(native());
+    if (at_once_ && written == PERDURE_OK &&
+        perdure_wait(native(), name_.c_str(), version_, PERDURE_LEVEL_PROCESS, PERDURE_FOREVER) != PERDURE_OK)
+      why = perdure_error_text(native());
     if (why.empty()) return {};
     return tl::unexpected(why);
   }
@@ -127,10 +132,12 @@ class PerdureStore final : public CheckpointStore {
       (void)perdure_retire(native(), name_.c_str(), version);
   }
 
-  bool any(bool here) override {
+  Met meet(const Meeting& at, bool here) override {
     int found = 0;
-    must(perdure_any(native(), here ? 1 : 0, &found), "checkpoint");
-    return found != 0;
+    const perdure_status met = perdure_meet(native(), at.place.c_str(), at.mark, at.seconds, here ? 1 : 0, &found);
+    if (met == PERDURE_MISMATCH && found < 0) return {false, perdure_error_text(native())};
+    must(met, "checkpoint '" + name_ + "'");
+    return {found != 0, {}};
   }
   tl::expected<void, std::string> finish() override {
     std::string why;
@@ -206,6 +213,7 @@ class PerdureStore final : public CheckpointStore {
 
   perdure_t* handle_;
   std::string name_;
+  bool at_once_;
   std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
   std::int64_t damaged_ = -1;                // what could not be restored last, and why
   std::string why_;
@@ -215,8 +223,8 @@ class PerdureStore final : public CheckpointStore {
 
 }  // namespace
 
-std::unique_ptr<CheckpointStore> perdure_store(perdure_t* handle, std::string name) {
-  return std::make_unique<PerdureStore>(handle, std::move(name));
+std::unique_ptr<CheckpointStore> perdure_store(perdure_t* handle, std::string name, bool at_once) {
+  return std::make_unique<PerdureStore>(handle, std::move(name), at_once);
 }
 
 }  // namespace perdure::automatic

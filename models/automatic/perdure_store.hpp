@@ -9,7 +9,8 @@
 
 namespace perdure::automatic {
 
-/// Under `name`. The handle outlives it, and has no other regions.
-std::unique_ptr<CheckpointStore> perdure_store(perdure_t* handle, std::string name);
+/// Under `name`. The handle outlives it, and has no other regions. `at_once`: what is written was copied when write()
+/// returns, also with `capture.mode` cow: nobody reads the program's memory later.
+std::unique_ptr<CheckpointStore> perdure_store(perdure_t* handle, std::string name, bool at_once = false);
 
 }  // namespace perdure::automatic

@@ -131,6 +131,32 @@ TEST(PlaceChoices, ServeWhoeverWaitsWithinTwoStepsLearntOrNot) {
     }
 }
 
+// A solver: its iterations come again and again within a time step, as many as it takes. Where a stretch was learnt,
+// they are not taken for steps.
+TEST(PlaceChoices, OfStepsWithIterationsAreNotAmongThese) {
+  for (int asked = 0; asked < 30; ++asked) {
+    Steps run(2, 64);
+    int step = 0;
+    const auto solve = [&](int& left) {
+      run.call("solve", {Access::reads(0, row(0, 100)), Access::writes(1, row(0, 100))});
+      for (int iteration = 0; iteration < 3 + step * 7 % 5; ++iteration) {
+        if (left-- == 0) run.waiting = true, run.places = 0;
+        run.call("multiply", {Access::reads(0, row(0, 100)), Access::reads_writes(1, row(0, 100), row(0, 100))});
+        run.call("add", {Access::reads_writes(1, row(0, 100), row(0, 100))});
+      }
+      run.call("end", {Access::reads(1, row(0, 100)), Access::writes(0, row(0, 100))});
+      ++step;
+    };
+    int left = 1000;
+    while (run.loops < 90) solve(left);
+    left = asked;
+    while (left >= 0) solve(left);
+    for (int more = 0; run.places == 0 && more < 3; ++more) solve(left);
+    EXPECT_EQ(run.places, 1) << "asked at iteration " << asked;
+    EXPECT_EQ(run.last, "solve") << "where one field is needed; asked at iteration " << asked;
+  }
+}
+
 TEST(PlaceChoices, ServeWhoeverWaitsWhereNoLoopComesAgain) {
   Steps run(1, 2048);
   run.waiting = true;

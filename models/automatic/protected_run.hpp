@@ -23,7 +23,10 @@ struct Policy {
   /// SIGTERM and SIGINT: a checkpoint at the next place, and when it is in the store the process ends as it would have.
   /// SIGUSR1: a checkpoint. On any rank.
   bool on_signals = false;
-  bool foresees = true;  ///< saves at the place what loops behind it will need, as learnt, and watches them
+  /// Seconds that ranks wait for each other before a checkpoint, and where they agree on one; 0: as long as it takes.
+  double patience_s = 1800;
+  std::string calls = "loop";  ///< what texts call a loop
+  bool foresees = true;        ///< saves at the place what loops behind it will need, as learnt, and watches them
 };
 
 /// One checkpoint that the run made.

@@ -25,7 +25,7 @@ std::uint64_t bytes_of(std::span<const SavedBox> boxes) {
 Protection::Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell,
                        bool reports)
     : sets_(std::move(sets)),
-      store_(std::move(store)),
+      store_(std::move(store), policy),
       policy_(std::move(policy)),
       tell_(std::move(tell)),
       reports_(reports),
@@ -54,7 +54,7 @@ std::uint64_t Protection::state_bytes() const {
 // ---- a restart
 
 void Protection::resume() {
-  while (const auto bytes = store_->newest())
+  while (const auto bytes = store_.newest())
     if (resume_from(*bytes)) return;
 }
 
@@ -68,7 +68,7 @@ bool Protection::resume_from(const std::vector<std::byte>& bytes) {
                       std::to_string(tracker_.sets().size()) +
                       "): this is another program, or another mesh; run the one that made it, or give this one "
                       "another name");
-  if (!store_->restore(boxes_of(place->saved))) {
+  if (!store_.restore(boxes_of(place->saved))) {
     spoilt_.resize(place->saved.size());
     for (std::size_t set = 0; set < spoilt_.size(); ++set)
       for (const Box& box : place->saved[set].boxes()) spoilt_[set].add(box);
@@ -96,7 +96,7 @@ void Protection::check_spoilt(const track::Place& place) const {
 // Sets that moved on the way have their content where others are by now.
 void Protection::arrive() {
   if (!stale_) return;
-  if (!store_->restore(boxes_of(tracker_.place().saved)))
+  if (!store_.restore(boxes_of(tracker_.place().saved)))
     throw Failure(PERDURE_CORRUPT, checkpoint() + " was damaged while it was restored: start the program again");
   stale_ = false;
 }
@@ -120,6 +120,7 @@ void Protection::moved(track::SetId set, std::vector<Part> owned) {
 // ---- loops
 
 bool Protection::loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
+  store_.loop(id, name);
   const bool running = tracker_.phase() == Tracker::Phase::running;
   const bool region = tracker_.phase() == Tracker::Phase::region;
   if (running || region) {
@@ -152,7 +153,7 @@ void Protection::learn(track::LoopId id, std::string_view name, std::span<const 
 void Protection::refused(const track::Decision& decision, std::string_view loop) {
   const std::string why = checkpoint() + ": " + decision.refused + " (loop '" + std::string(loop) + "')";
   if (!decision.lacks) throw Failure(PERDURE_MISMATCH, why);
-  store_->retire_restored();
+  store_.retire_restored();
   throw Failure(PERDURE_INCOMPLETE, why + "; it was given up: start the program again, from the one before");
 }
 
@@ -252,7 +253,7 @@ void Protection::put_aside(const Piece& piece, bool read) {
     if (!read || open_.foreseen[piece.set].covers(piece.box)) return;
     open_.surprised = true;
     if (policy_.only.empty()) return;
-    store_->retire_written();
+    store_.retire_written();
     throw Failure(PERDURE_INVALID_ARGUMENT,
                   "the checkpoint's list of data sets does not have all that is needed: behind loop '" +
                       open_.now.before + "' " + piece.box.text() + " of data set '" + set.data.name +
@@ -307,7 +308,7 @@ void Protection::write(const track::Place& place, std::span<const SavedBox> boxe
   if (open_.lost) why = "this rank has no memory to put aside what is needed";
   if (place.answers.bytes.size() > track::kMostAnswerBytes)
     why = "the values that were given so far are more than a checkpoint can have; fast forward now and then";
-  const auto done = why.empty() ? store_->write(track::encode(place), boxes) : store_->refuse(why);
+  const auto done = why.empty() ? store_.write(track::encode(place), boxes) : store_.refuse(why);
   open_.failed = !done;
   if (open_.failed) tell_("no checkpoint: " + done.error());
   if (signals_ && !open_.failed) end_if_asked();
@@ -315,13 +316,13 @@ void Protection::write(const track::Place& place, std::span<const SavedBox> boxe
 
 // A signal may have come to one rank, which asked the others for a checkpoint only.
 void Protection::end_if_asked() {
-  if (!store_->any(signals_->end_asked())) return;
-  if (const auto done = store_->finish(); !done) tell_("the last checkpoint is not in the store: " + done.error());
+  if (!store_.meet("the end", signals_->end_asked())) return;
+  if (const auto done = store_.finish(); !done) tell_("the last checkpoint is not in the store: " + done.error());
   signals_->end();
 }
 
 void Protection::give_up(const std::string& why) {
-  if (open_.now.foreseen) store_->retire_written();
+  if (open_.now.foreseen) store_.retire_written();
   tell_("no checkpoint: " + why);
   choice_.learn_anew();
 }

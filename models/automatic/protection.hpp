@@ -12,6 +12,7 @@
 
 #include "automatic/checkpoint_store.hpp"
 #include "automatic/follower.hpp"
+#include "automatic/meeting_store.hpp"
 #include "automatic/place_choice.hpp"
 #include "automatic/protected_run.hpp"
 #include "automatic/signals.hpp"
@@ -45,6 +46,8 @@ class Protection final : public Follower, public ProtectedRun {
   std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload) override;
   void ended() const override;
   void trigger() override { wanted_ = true; }
+  /// [collective] Whether `here` is so on any rank, of ranks that have run the same loops up to here.
+  bool meet(const std::string& doing, bool here) { return store_.meet(doing, here); }
   bool is_late() const { return choice_.is_late(); }  ///< a checkpoint was wanted long ago
   bool restarted() const override { return restarted_; }
   std::uint64_t goes_on_at() const override { return goes_on_at_; }
@@ -76,7 +79,7 @@ class Protection final : public Follower, public ProtectedRun {
   std::string checkpoint() const { return "checkpoint '" + policy_.name + "'"; }
 
   std::vector<StoredSet> sets_;
-  std::unique_ptr<CheckpointStore> store_;
+  MeetingStore store_;
   Policy policy_;
   Tell tell_;
   bool reports_;

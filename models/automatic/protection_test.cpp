@@ -37,7 +37,7 @@ class PlacesAlone final : public CheckpointStore {
   tl::expected<void, std::string> refuse(const std::string& why) override { return tl::unexpected(why); }
   void retire_written() override {}
   void retire_restored() override {}
-  bool any(bool here) override { return here; }
+  Met meet(const Meeting&, bool here) override { return {here, {}}; }
   tl::expected<void, std::string> finish() override { return {}; }
 
  private:

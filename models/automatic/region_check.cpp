@@ -1,9 +1,68 @@
 #include "automatic/region_check.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/hash.hpp"
 #include "track/box_set.hpp"
 
 namespace perdure::automatic {
+namespace {
+
+// All that a part's elements lie in, with what is between them.
+Bytes memory_of(const Part& part, std::uint64_t element_bytes) {
+  std::int64_t first = 0, last = 0;
+  for (unsigned d = 0; d < part.box.dimensions; ++d) {
+    const std::int64_t across = (part.box.end[d] - part.box.begin[d] - 1) * part.strides[d];
+    (across < 0 ? first : last) += across;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(part.address);
+  return {address + static_cast<std::uintptr_t>(first), address + static_cast<std::uintptr_t>(last) + element_bytes};
+}
+
+void add_memory(const StoredSet& set, const Box& box, std::vector<Bytes>& to) {
+  for (const Part& owned : set.owned)
+    if (const Part part = part_within(owned, box); !part.box.empty())
+      to.push_back(memory_of(part, set.data.element_bytes));
+}
+
+// Of arrays, but for what the region says it uses.
+std::vector<Bytes> memory_beside(const std::vector<StoredSet>& sets, std::span<const track::Access> accesses) {
+  std::vector<Bytes> all, used;
+  for (const StoredSet& set : sets) add_memory(set, set.data.box, all);
+  for (const track::Access& access : accesses) {
+    if (access.does_read()) add_memory(sets[access.set], access.read, used);
+    if (access.does_write()) add_memory(sets[access.set], access.written, used);
+  }
+  return difference(std::move(all), std::move(used));
+}
+
+// The index of the element at, or before, a byte of a part's memory.
+std::string index_at(const Part& part, std::uint64_t element_bytes, std::uintptr_t address) {
+  auto rest = static_cast<std::int64_t>(address - memory_of(part, element_bytes).begin);
+  std::array<std::int64_t, track::kMostDimensions> index{};
+  std::set<std::pair<std::int64_t, unsigned>> by_stride;
+  for (unsigned d = 0; d < part.box.dimensions; ++d) by_stride.emplace(-std::abs(part.strides[d]), d);
+  for (const auto& [stride, d] : by_stride) {
+    const std::int64_t last = part.box.end[d] - part.box.begin[d] - 1;
+    const std::int64_t at = stride == 0 ? 0 : std::min(last, rest / -stride);
+    rest -= at * -stride;
+    index[d] = part.strides[d] < 0 ? part.box.end[d] - 1 - at : part.box.begin[d] + at;
+  }
+  std::string text;
+  for (unsigned d = 0; d < part.box.dimensions; ++d) text += (d == 0 ? "" : ", ") + std::to_string(index[d]);
+  return "[" + text + "]";
+}
+
+std::optional<std::string> what_is_at(const std::vector<StoredSet>& sets, std::uintptr_t address) {
+  for (const StoredSet& set : sets)
+    for (const Part& part : set.owned)
+      if (const Bytes memory = memory_of(part, set.data.element_bytes); address >= memory.begin && address < memory.end)
+        return index_at(part, set.data.element_bytes, address) + " of data '" + set.data.name + "'";
+  return std::nullopt;
+}
+
+}  // namespace
 
 RegionCheck::Hash RegionCheck::hash_of(const StoredSet& set, const Box& box) {
   base::Hasher hasher;
@@ -18,31 +77,41 @@ RegionCheck::Hash RegionCheck::hash_of(const StoredSet& set, const Box& box) {
   return {hash.low, hash.high};
 }
 
-void RegionCheck::begin(track::LoopId id, const std::vector<StoredSet>& sets, std::span<const track::Access> accesses) {
+// Drawn, since of two regions that take turns the same one might always come when there is time again.
+bool RegionCheck::looks_now(track::LoopId id, Clock::time_point now) {
   constexpr int kShare = 10;
+  if (known_.insert(id).second) return true;
+  return took_ * kShare <= now - began_ && draw_() % 2 == 0;
+}
+
+void RegionCheck::begin(track::LoopId id, const std::vector<StoredSet>& sets, std::span<const track::Access> accesses) {
   seen_.clear();
   const auto now = Clock::now();
-  if (!known_.insert(id).second && took_ * kShare > now - began_) return;
+  if (!looks_now(id, now)) return;
   ++looked_at_;
-  for (track::SetId number = 0; number < sets.size(); ++number) {
+  for (track::SetId number = 0; looks_.at_writes && number < sets.size(); ++number) {
     track::BoxSet rest;
     for (const Part& owned : sets[number].owned) rest.add(owned.box);
     for (const track::Access& access : accesses)
       if (access.set == number && access.does_write()) rest.remove(access.written);
     for (const Box& box : rest.boxes()) seen_.push_back({number, box, hash_of(sets[number], box)});
   }
+  if (looks_.at_reads) pages_.guard(memory_beside(sets, accesses));
   took_ += Clock::now() - now;
 }
 
 std::optional<std::string> RegionCheck::end(const std::vector<StoredSet>& sets) {
   const auto now = Clock::now();
-  std::optional<std::string> wrote;
+  const auto touched = pages_.release();
+  std::optional<std::string> found;
   for (const Seen& seen : seen_)
-    if (!wrote && hash_of(sets[seen.set], seen.box) != seen.hash)
-      wrote = seen.box.text() + " of data '" + sets[seen.set].data.name + "'";
+    if (!found && hash_of(sets[seen.set], seen.box) != seen.hash)
+      found = "it wrote " + seen.box.text() + " of data '" + sets[seen.set].data.name + "'";
   seen_.clear();
+  if (!found && !touched.empty())
+    if (const auto what = what_is_at(sets, touched.front())) found = "it used " + *what;
   took_ += Clock::now() - now;
-  return wrote;
+  return found;
 }
 
 }  // namespace perdure::automatic

@@ -17,7 +17,7 @@ class CheckedRegions : public ::testing::Test {
       sets_.push_back(set);
     }
   }
-  /// Runs a region that declares to write `written` of array 0. Returns what it wrote beside that.
+  /// Runs a region that declares to write `written` of array 0. Returns what it did beside that.
   template <class Work>
   std::string wrote(const Box& written, Work work, std::optional<track::LoopId> of = std::nullopt) {
     const track::LoopId id = of ? *of : next_++;
@@ -36,9 +36,9 @@ TEST_F(CheckedRegions, WriteWhatTheySay) {
   const Box second_row{2, {3, 0}, {4, 4}};
   EXPECT_EQ(wrote(second_row, [&] { memory_[0][1][2] = 1; }), "");
   EXPECT_EQ(wrote(second_row, [] {}), "");
-  EXPECT_EQ(wrote(second_row, [&] { memory_[0][0][3] = 1; }), "[2:3, 0:4] of data 'one'");
-  EXPECT_EQ(wrote(second_row, [&] { memory_[0][2][0] = 1; }), "[4:5, 0:4] of data 'one'");
-  EXPECT_EQ(wrote(second_row, [&] { memory_[1][1][1] = 1; }), "[2:5, 0:4] of data 'two'");
+  EXPECT_EQ(wrote(second_row, [&] { memory_[0][0][3] = 1; }), "it wrote [2:3, 0:4] of data 'one'");
+  EXPECT_EQ(wrote(second_row, [&] { memory_[0][2][0] = 1; }), "it wrote [4:5, 0:4] of data 'one'");
+  EXPECT_EQ(wrote(second_row, [&] { memory_[1][1][1] = 1; }), "it wrote [2:5, 0:4] of data 'two'");
   EXPECT_EQ(wrote({2, {0, 0}, {6, 4}}, [&] { memory_[0][2][3] = 2; }), "");
 }
 

@@ -90,6 +90,7 @@ Policy policy_of(const perdure_track_policy* given) {
   policy.report = text_or(from.report, "");
   policy.on_signals = from.on_signals != 0;
   if (!(from.every_s >= 0)) refuse("policy", "every_s is no time in seconds");
+  if (from.patience_s != 0) policy.patience_s = from.patience_s > 0 ? from.patience_s : 0;
   for (std::size_t i = 0; from.only != nullptr && i < from.only_count; ++i)
     policy.only.push_back(text_or(from.only[i], ""));
   if (from.only != nullptr && policy.only.empty()) refuse("policy", "its list of data has nothing");
@@ -223,8 +224,8 @@ perdure_status perdure_track_open(perdure_t* handle, const perdure_track_policy*
   std::string text;
   const perdure_status status = caught(text, [&] {
     auto track = std::make_unique<perdure_track>(handle, policy_of(policy), is_first(handle));
-    if (const char* check = std::getenv("PERDURE_TRACK_CHECK"); check != nullptr && *check != '\0')
-      track->program.check_regions();
+    if (const std::string check = text_or(std::getenv("PERDURE_TRACK_CHECK"), ""); !check.empty())
+      track->program.check_regions({check != "reads", check != "writes"});
     *out = track.release();
   });
   tell(message, message_bytes, text);
@@ -258,7 +259,7 @@ perdure_status perdure_track_replicated(perdure_track_t* track, const perdure_ar
 
 perdure_status perdure_track_start(perdure_track_t* track) {
   return on_track(track, [&](AnnotatedProgram& program) {
-    program.start(perdure::automatic::perdure_store(track->handle, track->name));
+    program.start(perdure::automatic::perdure_store(track->handle, track->name, program.checks()));
   });
 }
 
@@ -291,16 +292,8 @@ perdure_status perdure_track_moved(perdure_track_t* track, int data, const perdu
   });
 }
 
-// Ranks skip together, and need no agreement then.
 perdure_status perdure_track_tick(perdure_track_t* track) {
-  return on_track(track, [&](AnnotatedProgram& program) {
-    if (program.skips()) return;  // and what a signal asks for is asked for later
-    const bool mine = program.wants_checkpoint();
-    int any = 0;
-    const perdure_status status = perdure_any(track->handle, mine ? 1 : 0, &any);
-    if (status != PERDURE_OK) throw Failure(status, perdure_error_text(track->handle));
-    if (any != 0) program.checkpoint_is_wanted();
-  });
+  return on_track(track, [](AnnotatedProgram& program) { program.tick(); });
 }
 
 perdure_status perdure_track_trigger(perdure_track_t* track) {

@@ -506,6 +506,34 @@ TEST_F(Refusals, OfWhatARegionWritesAndDidNotSayNameIt) {
   }
 }
 
+// Arrays of many pages.
+TEST_F(Refusals, OfWhatARegionReadsAndDidNotSayNameIt) {
+  std::vector<double> large(100 * 1000, 3);
+  const std::uint64_t extents[2] = {100, 1000};
+  const perdure_array array{"large", "f8", 2, extents, nullptr, 0, nullptr, nullptr};
+  const perdure_box box{large.data(), first_, extents, nullptr};
+  const volatile double* read = large.data() + 50 * 1000 + 7;
+  for (const char* checks : {"writes", "reads", "1"}) {
+    ::setenv("PERDURE_TRACK_CHECK", checks, 1);
+    begin_anew();
+    ::unsetenv("PERDURE_TRACK_CHECK");
+    int data = -1;
+    ASSERT_EQ(perdure_track_array(track_, &array, &box, 1, &data), PERDURE_OK);
+    ASSERT_EQ(perdure_track_start(track_), PERDURE_OK);
+    ASSERT_EQ(region({perdure_writes(one_), perdure_reads(data)}), PERDURE_OK);
+    memory_[0][0] = *read;
+    ASSERT_EQ(perdure_track_end(track_), PERDURE_OK);
+    ASSERT_EQ(region({perdure_writes(one_)}, "another"), PERDURE_OK);
+    memory_[0][0] = *read + 1;
+    EXPECT_EQ(memory_[0][0], 4) << "it goes on";
+    const perdure_status ended = perdure_track_end(track_);
+    if (std::string(checks) != "writes")
+      refused(ended, "region 'another': it used [50, 7] of data 'large', which it did not say");
+    else
+      EXPECT_EQ(ended, PERDURE_OK);
+  }
+}
+
 TEST_F(Refusals, OfASwapOfUnlikeArraysNameBoth) {
   const std::uint64_t extents[2] = {6, 4};
   perdure_array array{"three", "f8", 2, extents, nullptr, 0, nullptr, nullptr};

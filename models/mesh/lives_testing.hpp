@@ -95,7 +95,7 @@ class MemoryStore final : public automatic::CheckpointStore {
   tl::expected<void, std::string> refuse(const std::string& why) override { return tl::unexpected(why); }
   void retire_written() override { retire_from(shared_.versions.size() - 1); }
   void retire_restored() override { retire_from(newest_); }
-  bool any(bool here) override { return here; }
+  automatic::Met meet(const automatic::Meeting&, bool here) override { return {here, {}}; }
   tl::expected<void, std::string> finish() override { return {}; }
 
  private:

@@ -9,8 +9,10 @@
 #include "capi/goodbye.hpp"
 #include "capi/texts.hpp"
 #include "comm/launched.hpp"
+#include "comm/patience.hpp"
 #include "config/effective.hpp"
 #include "os/system.hpp"
+#include "perdure/perdure_ranks.h"
 
 namespace {
 
@@ -445,6 +447,36 @@ perdure_status perdure_any(perdure_t* handle, int here, int* any) {
     *any = found ? 1 : 0;
     return {};
   });
+}
+
+perdure_status perdure_meet(perdure_t* handle, const char* place, uint64_t mark, double seconds, int here, int* any) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    if (any != nullptr) *any = 0;
+    bool apart = false;
+    const client::MeetingPlace at{place == nullptr ? "" : place, mark, seconds, &apart};
+    const auto found = s.any(here != 0, &at);
+    if (any == nullptr) return refuse("any", "the pointer is null");
+    *any = apart ? -1 : found && *found ? 1 : 0;
+    return found ? base::Status() : base::fail(found.error());
+  });
+}
+
+double perdure_patience(void) { return perdure::comm::Patience::seconds(); }
+
+void perdure_late(const char* who) {
+  try {
+    perdure::comm::Patience::end(who);
+  } catch (...) {  // no memory: the group counts as broken, for a reason that nobody knows
+  }
+}
+
+void perdure_came(const unsigned char* came, size_t ranks, char* text, size_t text_bytes) {
+  if (came == nullptr || text == nullptr || text_bytes == 0) return;
+  text[0] = '\0';
+  try {
+    copy_text(perdure::comm::came_text(ranks, [came](size_t rank) { return came[rank] != 0; }), text, text_bytes);
+  } catch (...) {  // no memory for a text
+  }
 }
 
 perdure_status perdure_due(perdure_t* handle, unsigned* reasons) {

@@ -8,6 +8,7 @@ namespace perdure::capi_mpi {
 struct Group {
   MPI_Comm comm = MPI_COMM_NULL;  ///< its own
   perdure_t* handle = nullptr;
+  bool broken = false;  ///< a call of MPI that some ranks did not come to was left
 };
 
 /// [local] MPI_Finalize closes `handle`, in the reverse order of opening, unless forget() comes first. Ranks that have

@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <span>
 #include <thread>
 
 #include "capi_mpi/open_handles.hpp"
+#include "capi_mpi/roll_call.hpp"
 #include "perdure/perdure_mpi.h"
+#include "perdure/perdure_ranks.h"
 
 namespace {
 
@@ -27,7 +30,8 @@ bool finalised() {
 // An MPI call spins until all ranks are there. Here one may wait long for the others, which capture or recover: then
 // the processor is better left to them and to the engines. So it spins for a millisecond, and looks in now and then
 // later.
-int wait(int begun, MPI_Request& request) {
+// `late`: null, or gets true where that took longer than `seconds`; the request is not done then.
+int wait(int begun, MPI_Request& request, double seconds = 0, bool* late = nullptr) {
   using Clock = std::chrono::steady_clock;
   if (begun != MPI_SUCCESS) return begun;
   const auto start = Clock::now();
@@ -36,6 +40,10 @@ int wait(int begun, MPI_Request& request) {
     if (const int failed = MPI_Test(&request, &done, MPI_STATUS_IGNORE); failed != MPI_SUCCESS || done != 0)
       return failed;
     const std::chrono::nanoseconds waited = Clock::now() - start;
+    if (late != nullptr && waited > std::chrono::duration<double>(seconds)) {
+      *late = true;
+      return MPI_SUCCESS;
+    }
     if (waited > std::chrono::milliseconds(1))
       std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 16, std::chrono::microseconds(200)));
     else
@@ -43,8 +51,30 @@ int wait(int begun, MPI_Request& request) {
   }
 }
 
+bool unusable(void* context) { return finalised() || static_cast<Group*>(context)->broken; }
+
+// What MPI may still write to outlives the call where ranks do not come.
+int patient_allreduce(Group& group, std::span<uint64_t> values, MPI_Op operation, double seconds) {
+  std::unique_ptr<uint64_t[]> own(new (std::nothrow) uint64_t[values.size()]);
+  if (own == nullptr) return MPI_ERR_NO_MEM;
+  std::copy(values.begin(), values.end(), own.get());
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool late = false;
+  const int done = wait(MPI_Iallreduce(MPI_IN_PLACE, own.get(), static_cast<int>(values.size()), MPI_UINT64_T,
+                                       operation, group.comm, &request),
+                        request, seconds, &late);
+  if (!late) {
+    std::copy_n(own.get(), values.size(), values.begin());
+    return done;
+  }
+  (void)own.release();
+  group.broken = true;
+  perdure::capi_mpi::call_the_roll(group.comm, seconds);
+  return MPI_ERR_PENDING;
+}
+
 int barrier(void* context) {
-  if (finalised()) return MPI_ERR_COMM;
+  if (unusable(context)) return MPI_ERR_COMM;
   MPI_Request request = MPI_REQUEST_NULL;
   return wait(MPI_Ibarrier(of(context), &request), request);
 }
@@ -52,7 +82,9 @@ int barrier(void* context) {
 int allreduce(void* context, uint64_t* values, size_t count, int operation) {
   const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM};
   if (operation < 0 || operation > 2 || count > kMaxCount) return MPI_ERR_ARG;
-  if (finalised()) return MPI_ERR_COMM;
+  if (unusable(context)) return MPI_ERR_COMM;
+  if (const double seconds = perdure_patience(); seconds > 0)
+    return patient_allreduce(*static_cast<Group*>(context), {values, count}, operations[operation], seconds);
   MPI_Request request = MPI_REQUEST_NULL;
   return wait(MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operations[operation],
                              of(context), &request),
@@ -61,7 +93,7 @@ int allreduce(void* context, uint64_t* values, size_t count, int operation) {
 
 int allgather(void* context, const void* mine, size_t bytes, void* all) {
   if (bytes > kMaxCount) return MPI_ERR_COUNT;
-  if (finalised()) return MPI_ERR_COMM;
+  if (unusable(context)) return MPI_ERR_COMM;
   const int count = static_cast<int>(bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   return wait(MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, of(context), &request), request);
@@ -69,7 +101,7 @@ int allgather(void* context, const void* mine, size_t bytes, void* all) {
 
 int broadcast(void* context, void* data, size_t bytes, int root) {
   if (bytes > kMaxCount) return MPI_ERR_COUNT;
-  if (finalised()) return MPI_ERR_COMM;
+  if (unusable(context)) return MPI_ERR_COMM;
   MPI_Request request = MPI_REQUEST_NULL;
   return wait(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, of(context), &request), request);
 }
@@ -77,7 +109,7 @@ int broadcast(void* context, void* data, size_t bytes, int root) {
 void release(void* context) {
   const std::unique_ptr<Group> group(static_cast<Group*>(context));
   perdure::capi_mpi::forget(*group);
-  if (!finalised()) MPI_Comm_free(&group->comm);
+  if (!unusable(context)) MPI_Comm_free(&group->comm);
 }
 
 /// A duplicate whose errors are returned. The caller's own error handler, which may abort, is put aside meanwhile.

@@ -50,7 +50,7 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// to do brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64, kDueBits = 8;
-  static constexpr std::size_t kFixed = 27 + kBits + kDueBits;
+  static constexpr std::size_t kFixed = 29 + kBits + kDueBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -66,6 +66,7 @@ struct Words {
   std::uint64_t& busy() { return all[26]; }
   std::span<std::uint64_t> not_promised() { return all.subspan(27, kBits); }
   std::span<std::uint64_t> due() { return all.subspan(27 + kBits, kDueBits); }
+  std::span<std::uint64_t> marks() { return all.subspan(27 + kBits + kDueBits, 2); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -81,6 +82,8 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   }
   words.staged()[0] = opening.staged.attempt_ns;
   words.staged()[1] = ~opening.staged.attempt_ns;
+  words.marks()[0] = opening.mark;
+  words.marks()[1] = ~opening.mark;
   words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
   words.wish() = opening.wish ? 1 : 0;
@@ -122,6 +125,8 @@ void read(Words words, Opened& opened) {
   opened.next_words[0] = words.next_of_root()[0];
   opened.next_words[1] = words.next_of_root()[1];
   opened.ahead = staged_ahead(words);
+  opened.greatest_mark = words.marks()[0];
+  opened.least_mark = ~words.marks()[1];
   const auto news = words.regions();
   opened.regions = {news[0] != 0, news[1] != 0, {news[2] != 0, news[3] != 0}};
   std::copy(words.lengths().begin(), words.lengths().end(), opened.bytes.begin());
@@ -179,6 +184,8 @@ const char* operation_name(Operation operation) {
       return "any";
     case Operation::due:
       return "due";
+    case Operation::meet:
+      return "meet";
   }
   return "unknown call";
 }

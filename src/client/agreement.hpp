@@ -21,7 +21,8 @@ enum class Operation : std::uint32_t {
   retire,
   close,
   any,
-  due
+  due,
+  meet
 };
 const char* operation_name(Operation operation);
 
@@ -68,6 +69,7 @@ struct Opening {
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
   RegionNews regions = {};
+  std::uint64_t mark = 0;         ///< of where ranks should be together
   std::string local_region = {};  ///< the first that makes `regions.local` true here; the others are not told
 };
 
@@ -86,6 +88,7 @@ struct Opened {
   std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
   RegionNews regions = {};                ///< on any rank
+  std::uint64_t greatest_mark = 0, least_mark = 0;
 };
 
 /// One exchange of some 800 bytes and 8 for each node, however many ranks there are. Ranks that call different

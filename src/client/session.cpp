@@ -358,8 +358,9 @@ base::Status Session::retire(std::string_view name, std::int64_t version) {
   return collective([&] { return retire_version(*job_, std::string(name), version); });
 }
 
-base::Result<bool> Session::any(bool here) {
+base::Result<bool> Session::any(bool here, const MeetingPlace* at) {
   return collective([&]() -> base::Result<bool> {
+    if (at != nullptr) return meet_at(*job_, *at, here);
     Opening opening;
     opening.operation = Operation::any;
     opening.wish = here;

@@ -16,6 +16,7 @@
 #include "client/due.hpp"
 #include "client/followed_regions.hpp"
 #include "client/job.hpp"
+#include "client/meeting.hpp"
 #include "client/passed_over.hpp"
 #include "client/piece_ahead.hpp"
 #include "client/region_places.hpp"
@@ -81,8 +82,8 @@ class Session {
   base::Status progress(perdure_progress& known);
   base::Result<std::string> next_report();
   base::Status retire(std::string_view name, std::int64_t version);
-  /// Whether it is so on any rank.
-  base::Result<bool> any(bool here);
+  /// Whether it is so on any rank; with `at`, of ranks that have to be there together.
+  base::Result<bool> any(bool here, const MeetingPlace* at = nullptr);
   /// Bits of perdure_due_reason.
   base::Result<unsigned> due();
   /// What fails is said where `messages` wants that, but to the owner, who is told. `why`: what makes it end.

@@ -1,5 +1,6 @@
 // The group behind a perdure_communicator: MPI's, or a caller's own.
 #include "comm/communicator.hpp"
+#include "comm/patience.hpp"
 
 namespace perdure::comm {
 namespace {
@@ -52,6 +53,9 @@ class FromC : public Communicator {
   static Status judge(const char* call, int result) {
     if (result == 0) return {};
     try {
+      if (const std::string who = Patience::take_end(); !who.empty())
+        return base::fail(PERDURE_TIMEOUT, "ranks", who + " within the time that was given",
+                          "end this run; all ranks make the same calls, in the same order");
       return base::fail(
           PERDURE_PEER_FAILED, call,
           "the communicator failed with status " + std::to_string(result) + ": another rank may have died",

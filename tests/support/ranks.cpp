@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "perdure/perdure_ranks.h"
 #include "sanitized.hpp"
 
 #if PERDURE_THREAD_SANITIZER
@@ -31,7 +32,8 @@ constexpr int kMaxRanks = 16;
 struct Shared {
   std::atomic<int> arrived = 0;
   std::atomic<int> round = 0;
-  std::atomic<int> finished = 0;
+  std::atomic<bool> broken = false;                 // somebody waited long enough
+  std::atomic<std::uint64_t> came[kMaxRanks] = {};  // to how many collectives
   int size = 0;
   std::byte room[kMaxRanks][kRoom];
 };
@@ -41,15 +43,31 @@ struct Context {
   int rank;
 };
 
+// As MPI's: some have waited longer than they were to.
+int late(Shared& s, int rank) {
+  unsigned char came[kMaxRanks] = {};
+  for (int r = 0; r < s.size; ++r) came[r] = s.came[r] >= s.came[rank] ? 1 : 0;
+  s.broken = true;
+  char text[200];
+  perdure_came(came, static_cast<std::size_t>(s.size), text, sizeof text);
+  perdure_late(text);
+  return 1;
+}
+
 int barrier(void* context) {
+  const int rank = static_cast<Context*>(context)->rank;
   Shared& s = *static_cast<Context*>(context)->shared;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(perdure_patience());
   const int round = s.round.load();
+  if (s.broken) return 1;
+  ++s.came[rank];
   if (s.arrived.fetch_add(1) + 1 == s.size) {
     s.arrived = 0;
     s.round.fetch_add(1);
     return 0;
   }
   for (int spins = 0; s.round.load() == round; ++spins) {
+    if (s.broken || (perdure_patience() > 0 && std::chrono::steady_clock::now() > end)) return late(s, rank);
     if (spins < 200)
       std::this_thread::yield();  // wait: as MPI does; of a job whose rank dies all are killed
     else
@@ -62,7 +80,7 @@ int allgather(void* context, const void* mine, std::size_t bytes, void* all) {
   auto* c = static_cast<Context*>(context);
   if (bytes > kRoom) return 1;
   std::memcpy(c->shared->room[c->rank], mine, bytes);
-  barrier(context);
+  if (barrier(context) != 0) return 1;
   for (int r = 0; r < c->shared->size; ++r)
     std::memcpy(static_cast<std::byte*>(all) + static_cast<std::size_t>(r) * bytes, c->shared->room[r], bytes);
   return barrier(context);
@@ -87,7 +105,7 @@ int broadcast(void* context, void* data, std::size_t bytes, int root) {
   auto* c = static_cast<Context*>(context);
   if (bytes > kRoom) return 1;
   if (c->rank == root) std::memcpy(c->shared->room[root], data, bytes);
-  barrier(context);
+  if (barrier(context) != 0) return 1;
   std::memcpy(data, c->shared->room[root], bytes);
   return barrier(context);
 }

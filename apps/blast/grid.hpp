@@ -1,0 +1,51 @@
+#pragma once
+// The grid of the blast: quadrilateral elements between nodes that move, in rows that ranks share out. Elements and
+// nodes of a row lie in memory in an order of their own, so that loops go by lists of indices, as in a code on an
+// unstructured mesh. The order does not depend on the number of ranks.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace blast {
+
+/// Rows of elements or nodes, of which this rank owns some; in memory there is one more on each side, a copy of the
+/// neighbours'. Local numbers count from the first row in memory on.
+struct Rows {
+  std::int64_t first = 0, end = 0;  ///< that this rank owns
+  std::int64_t columns = 0;
+  std::int64_t in_memory() const { return (end - first + 2) * columns; }
+  /// Of the element or node of that row and column.
+  std::size_t local(std::int64_t row, std::int64_t column) const;
+};
+
+/// An element at a node: its local number, and which of its corners the node is.
+struct Corner {
+  std::size_t element = 0;
+  int number = 0;
+};
+
+class Grid {
+ public:
+  Grid(std::int64_t rows, std::int64_t columns, int rank, int ranks);
+  const Rows& elements() const { return elements_; }
+  const Rows& nodes() const { return nodes_; }
+  /// The four nodes around each local element, counter-clockwise.
+  const std::vector<std::array<std::size_t, 4>>& nodes_of() const { return nodes_of_; }
+  /// The corners at each local node that this rank owns, in an order that is the same on any number of ranks.
+  const std::vector<std::vector<Corner>>& corners_of() const { return corners_of_; }
+  /// Local numbers of what this rank owns, in the order of memory.
+  const std::vector<std::size_t>& own_elements() const { return own_elements_; }
+  const std::vector<std::size_t>& own_nodes() const { return own_nodes_; }
+  /// Nodes that the wall on the left holds, or on the right; below, or above.
+  const std::vector<std::size_t>& walls_x() const { return walls_x_; }
+  const std::vector<std::size_t>& walls_y() const { return walls_y_; }
+
+ private:
+  Rows elements_, nodes_;
+  std::vector<std::array<std::size_t, 4>> nodes_of_;
+  std::vector<std::vector<Corner>> corners_of_;
+  std::vector<std::size_t> own_elements_, own_nodes_, walls_x_, walls_y_;
+};
+
+}  // namespace blast

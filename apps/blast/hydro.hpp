@@ -1,0 +1,47 @@
+#pragma once
+// A blast in a gas, on a grid that moves with it: the explicit time steps of Lagrangian hydrodynamics, in loops over
+// elements and loops over nodes, as LULESH has them. Nothing here knows of checkpoints.
+#include <mpi.h>
+
+#include <vector>
+
+#include "grid.hpp"
+
+namespace blast {
+
+using Field = std::vector<double>;
+
+/// What there is at nodes, or at elements, of this rank and of the rows beside.
+struct State {
+  explicit State(const Grid& grid);
+  Field x, y, x_next, y_next, u, v, force_x, force_y, node_mass;              ///< at nodes
+  Field energy, energy_next, volume, volume_next, pressure, viscosity, mass;  ///< at elements
+};
+
+class Hydro {
+ public:
+  Hydro(const Grid& grid, MPI_Comm ranks) : grid_(grid), ranks_(ranks) {}
+  /// A gas at rest, with energy in the corner. Rows beside are set, too.
+  void initialise(State& state) const;
+  // The parts of a step, in their order. Each fetches what it needs of the neighbours' rows.
+  void forces(State& state) const;                     ///< of x, y, pressure, viscosity
+  void move(State& state, double dt) const;            ///< x_next, y_next, u, v
+  void volumes(State& state) const;                    ///< volume_next, of x, y
+  void work(State& state) const;                       ///< energy_next
+  void pressures(State& state, double dt) const;       ///< pressure and viscosity, of the new energy and volume
+  double time_step(const State& state) const;          ///< that all ranks can take
+  double greatest_pressure(const State& state) const;  ///< on any rank
+  /// A hash of all bits of what ranks own, the same on any number of ranks.
+  std::uint64_t hash(const State& state) const;
+
+ private:
+  enum class From { below, above };
+  void fetch(Field& field, const Rows& rows, From from) const;
+  double on_all(double mine, MPI_Op operation) const;
+  std::uint64_t hash_of(const Field& field, const Rows& rows, std::uint64_t number) const;
+
+  const Grid& grid_;
+  MPI_Comm ranks_;
+};
+
+}  // namespace blast
