@@ -1,9 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
 /* late_rank SECONDS RANK...   A tracked program of which these ranks do not come to the checkpoint: they wait for
  * messages that nobody sends, as where a region is begun on some ranks only. The others say what they were told, and
- * end. */
+ * end. LATE_RANK_SLEEPS=RANK: that one comes 1.8 s after the others. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "perdure/perdure_mpi.h"
 #include "perdure/perdure_track.h"
@@ -39,6 +41,11 @@ int main(int argc, char** argv) {
     int run = 0;
     if (step == 5 && stays_away(rank, argc, argv))
       MPI_Recv(&run, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const char* sleeper = getenv("LATE_RANK_SLEEPS");
+    if (step == 5 && sleeper != NULL && atoi(sleeper) == rank) {
+      const struct timespec while_others_wait = {1, 800000000};
+      nanosleep(&while_others_wait, NULL);
+    }
     const perdure_status begun = perdure_track_begin(track, "advance", "main", uses, 1, &run);
     if (begun != PERDURE_OK) {
       printf("rank %d: %s: %s\n", rank, perdure_status_name(begun), perdure_track_error_text(track));

@@ -36,10 +36,11 @@ bool is_ours(std::uintptr_t at) {
   const std::size_t count = pieces_now.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     Guarded& one = guarded[i];
-    if (at < one.begin || at >= one.end) continue;
+    const std::uintptr_t begin = one.begin, end = one.end;  // once: the next pieces may come meanwhile
+    if (at < begin || at >= end) continue;
     std::uintptr_t none = 0;
     one.touched.compare_exchange_strong(none, at);
-    return open_up(one.begin, one.end);
+    return open_up(begin, end);
   }
   return false;
 }

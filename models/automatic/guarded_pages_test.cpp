@@ -113,6 +113,25 @@ TEST_F(UsedRegions, LeaveOthersOnTheSamePagesAlone) {
             "");
 }
 
+// Between rows lie seams that neighbours fill, which no region has to name.
+TEST_F(UsedRegions, LeaveWhatLiesBetweenRowsAlone) {
+  constexpr std::int64_t kApart = 2 * kColumns;
+  std::vector<double> memory(static_cast<std::size_t>(kRows * kApart), 1);
+  sets_.resize(1);
+  sets_[0].owned[0].address = reinterpret_cast<std::byte*>(memory.data());
+  sets_[0].owned[0].strides = {kApart * 8, 8};
+  const auto value = [&](std::int64_t row, std::int64_t column) -> volatile double& {
+    return memory[static_cast<std::size_t>((row - kFirst) * kApart + column)];
+  };
+  EXPECT_EQ(found({},
+                  [&] {
+                    for (std::int64_t row = kFirst; row < kFirst + kRows; ++row)
+                      for (std::int64_t column = kColumns; column < kApart; ++column) value(row, column) = 2;
+                  }),
+            "");
+  EXPECT_EQ(found({}, [&] { value(15, 500) = value(15, 500) + 0; }), "it used [15, 500] of data 'one'");
+}
+
 // A system call does not go on as a thread does: it fails, as docs/track.md says.
 TEST_F(UsedRegions, CannotHandToTheSystemWhatTheyDoNotSay) {
   int ends[2] = {};

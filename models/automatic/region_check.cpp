@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "base/hash.hpp"
 #include "track/box_set.hpp"
@@ -26,10 +27,41 @@ void add_memory(const StoredSet& set, const Box& box, std::vector<Bytes>& to) {
       to.push_back(memory_of(part, set.data.element_bytes));
 }
 
+// Where a part's elements lie side by side: rows, or all of it. Between these lies what is not the array's own, such as
+// seams that neighbours fill. Shorter stretches than `least` bytes are left out.
+void add_stretches(const Part& part, std::uint64_t element_bytes, std::uint64_t least, std::vector<Bytes>& to) {
+  std::vector<unsigned> by_stride(part.box.dimensions);
+  std::iota(by_stride.begin(), by_stride.end(), 0U);
+  const auto extent = [&](unsigned d) { return static_cast<std::uint64_t>(part.box.end[d] - part.box.begin[d]); };
+  std::sort(by_stride.begin(), by_stride.end(),
+            [&](unsigned a, unsigned b) { return std::abs(part.strides[a]) < std::abs(part.strides[b]); });
+  std::uint64_t stretch = element_bytes;
+  std::size_t dense = 0;  // dimensions that have no gap
+  for (; dense < by_stride.size(); ++dense) {
+    const unsigned d = by_stride[dense];
+    if (extent(d) > 1 && static_cast<std::uint64_t>(std::abs(part.strides[d])) != stretch) break;
+    stretch *= extent(d);
+  }
+  if (stretch < least) return;
+  std::vector<std::uintptr_t> begins = {memory_of(part, element_bytes).begin};
+  for (; dense < by_stride.size(); ++dense) {
+    const unsigned d = by_stride[dense];
+    const std::size_t count = begins.size();
+    for (std::uint64_t i = 1; i < extent(d); ++i)
+      for (std::size_t k = 0; k < count; ++k)
+        begins.push_back(begins[k] + i * static_cast<std::uintptr_t>(std::abs(part.strides[d])));
+  }
+  for (const std::uintptr_t begin : begins) to.push_back({begin, begin + stretch});
+}
+
 // Of arrays, but for what the region says it uses.
 std::vector<Bytes> memory_beside(const std::vector<StoredSet>& sets, std::span<const track::Access> accesses) {
+  constexpr std::uint64_t kLeast = 4096;  // bytes; a stretch without a whole page cannot be guarded
   std::vector<Bytes> all, used;
-  for (const StoredSet& set : sets) add_memory(set, set.data.box, all);
+  for (const StoredSet& set : sets)
+    for (const Part& owned : set.owned)
+      if (const Part part = part_within(owned, set.data.box); !part.box.empty())
+        add_stretches(part, set.data.element_bytes, kLeast, all);
   for (const track::Access& access : accesses) {
     if (access.does_read()) add_memory(sets[access.set], access.read, used);
     if (access.does_write()) add_memory(sets[access.set], access.written, used);

@@ -213,6 +213,16 @@ void give_out(int* data, perdure::track::SetId id) {
   std::abort();
 }
 
+// What PERDURE_TRACK_CHECK says; nothing: no looks.
+std::optional<RegionCheck::Looks> looks_asked_for() {
+  const std::string check = text_or(std::getenv("PERDURE_TRACK_CHECK"), "0");
+  if (check.empty() || check == "0") return std::nullopt;
+  if (check == "1") return RegionCheck::Looks{true, true};
+  if (check == "writes") return RegionCheck::Looks{true, false};
+  if (check == "reads") return RegionCheck::Looks{false, true};
+  refuse("PERDURE_TRACK_CHECK", "it is '" + check + "'; it may be 0, 1, reads or writes");
+}
+
 }  // namespace
 
 extern "C" {
@@ -224,8 +234,7 @@ perdure_status perdure_track_open(perdure_t* handle, const perdure_track_policy*
   std::string text;
   const perdure_status status = caught(text, [&] {
     auto track = std::make_unique<perdure_track>(handle, policy_of(policy), is_first(handle));
-    if (const std::string check = text_or(std::getenv("PERDURE_TRACK_CHECK"), ""); !check.empty())
-      track->program.check_regions({check != "reads", check != "writes"});
+    if (const auto looks = looks_asked_for()) track->program.check_regions(*looks);
     *out = track.release();
   });
   tell(message, message_bytes, text);

@@ -534,6 +534,19 @@ TEST_F(Refusals, OfWhatARegionReadsAndDidNotSayNameIt) {
   }
 }
 
+TEST_F(Refusals, OfLooksThatThereAreNotNameThem) {
+  ::setenv("PERDURE_TRACK_CHECK", "0", 1);
+  begin_anew();
+  EXPECT_NE(track_, nullptr) << "no looks";
+  ::setenv("PERDURE_TRACK_CHECK", "wirtes", 1);
+  perdure_track_t* refused_one = nullptr;
+  char message[256] = "";
+  EXPECT_EQ(perdure_track_open(handle_, nullptr, &refused_one, message, sizeof message), PERDURE_INVALID_ARGUMENT);
+  ::unsetenv("PERDURE_TRACK_CHECK");
+  EXPECT_EQ(refused_one, nullptr);
+  EXPECT_NE(std::string(message).find("'wirtes'"), std::string::npos) << message;
+}
+
 TEST_F(Refusals, OfASwapOfUnlikeArraysNameBoth) {
   const std::uint64_t extents[2] = {6, 4};
   perdure_array array{"three", "f8", 2, extents, nullptr, 0, nullptr, nullptr};

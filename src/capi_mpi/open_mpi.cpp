@@ -6,6 +6,7 @@
 #include <new>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "capi_mpi/open_handles.hpp"
 #include "capi_mpi/roll_call.hpp"
@@ -30,17 +31,20 @@ bool finalised() {
 // An MPI call spins until all ranks are there. Here one may wait long for the others, which capture or recover: then
 // the processor is better left to them and to the engines. So it spins for a millisecond, and looks in now and then
 // later.
-// `late`: null, or gets true where that took longer than `seconds`; the request is not done then.
-int wait(int begun, MPI_Request& request, double seconds = 0, bool* late = nullptr) {
+// `late`: null, or gets true where that took longer than `seconds` or another rank calls the roll; the request is not
+// done then. Time in which this process did not run, such as of a job that was suspended, does not count.
+int wait(int begun, MPI_Request& request, MPI_Comm comm = MPI_COMM_NULL, double seconds = 0, bool* late = nullptr) {
   using Clock = std::chrono::steady_clock;
   if (begun != MPI_SUCCESS) return begun;
-  const auto start = Clock::now();
-  for (;;) {
+  std::chrono::nanoseconds waited{0};
+  for (auto then = Clock::now();;) {
     int done = 0;
     if (const int failed = MPI_Test(&request, &done, MPI_STATUS_IGNORE); failed != MPI_SUCCESS || done != 0)
       return failed;
-    const std::chrono::nanoseconds waited = Clock::now() - start;
-    if (late != nullptr && waited > std::chrono::duration<double>(seconds)) {
+    const auto now = Clock::now();
+    waited += std::min<std::chrono::nanoseconds>(now - std::exchange(then, now), std::chrono::seconds(1));
+    if (late != nullptr && (waited > std::chrono::duration<double>(seconds) ||
+                            (waited > std::chrono::milliseconds(1) && perdure::capi_mpi::roll_is_called(comm)))) {
       *late = true;
       return MPI_SUCCESS;
     }
@@ -62,7 +66,7 @@ int patient_allreduce(Group& group, std::span<uint64_t> values, MPI_Op operation
   bool late = false;
   const int done = wait(MPI_Iallreduce(MPI_IN_PLACE, own.get(), static_cast<int>(values.size()), MPI_UINT64_T,
                                        operation, group.comm, &request),
-                        request, seconds, &late);
+                        request, group.comm, seconds, &late);
   if (!late) {
     std::copy_n(own.get(), values.size(), values.begin());
     return done;

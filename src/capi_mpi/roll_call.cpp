@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Nothing but this is sent from rank to rank of the group: all else are collective calls.
-constexpr int kHere = 1, kText = 2;
+constexpr int kHere = 1, kText = 2, kCall = 3;
 constexpr int kMostCollectors = 8;
 using Text = std::array<char, 400>;
 
@@ -34,6 +34,8 @@ class RollCall {
     for (int i = 0; i < collectors(); ++i)
       if (collector(i) != rank_) send("", 1, collector(i), kHere);
     if (!collects(rank_)) return listen();
+    for (int rank = 0; rank < size_; ++rank)
+      if (!collects(rank)) send("", 1, rank, kCall);
     int others = 0;  // that have come; one at least has not
     while (others + 2 < size_ && Clock::now() < collected_) others += hear() ? 1 : pause();
     while (hear()) continue;
@@ -83,8 +85,8 @@ class RollCall {
     perdure_late(text.data());
     // They are told while this rank makes calls of MPI.
     MPI_Status status;
-    for (const auto end = Clock::now() + std::chrono::milliseconds(100); Clock::now() < end; pause())
-      (void)next(kText, status);
+    const auto for_all = std::chrono::milliseconds(100) + size_ * std::chrono::microseconds(20);
+    for (const auto end = Clock::now() + for_all; Clock::now() < end; pause()) (void)next(kText, status);
   }
   void listen() {
     MPI_Status status;
@@ -108,6 +110,15 @@ class RollCall {
 };
 
 }  // namespace
+
+bool roll_is_called(MPI_Comm comm) {
+  for (const int tag : {kHere, kCall}) {
+    int there = 0;
+    MPI_Status status;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &there, &status) == MPI_SUCCESS && there != 0) return true;
+  }
+  return false;
+}
 
 void call_the_roll(MPI_Comm comm, double seconds) {
   try {

@@ -48,21 +48,18 @@ base::Status places_of_all(comm::Communicator& comm, const std::string& mine, bo
 
 }  // namespace
 
+base::Error late_at(const MeetingPlace& at, base::Error error) {
+  if (error.code == PERDURE_TIMEOUT) error.cause += " (" + at.text + ")";
+  return error;
+}
+
 base::Result<bool> meet_at(Job& job, const MeetingPlace& at, bool here) {
   Opening opening;
   opening.operation = Operation::meet;
   opening.mark = at.mark;
   opening.wish = here;
-  base::Result<Opened> opened;
-  {
-    const comm::Patience patience(at.seconds);
-    opened = job.exchange(opening, {});
-  }
-  if (!opened) {
-    base::Error error = std::move(opened).error();
-    if (error.code == PERDURE_TIMEOUT) error.cause += " (" + at.text + ")";
-    return base::fail(std::move(error));
-  }
+  const auto opened = job.exchange(opening, {});
+  if (!opened) return base::fail(late_at(at, opened.error()));
   if (opened->greatest_mark == opened->least_mark) return opened->any_wish;
   if (at.apart != nullptr) *at.apart = true;
   return base::fail(places_of_all(job.comm(), at.text, opened->greatest_mark == at.mark).error());

@@ -15,7 +15,10 @@ struct MeetingPlace {
 };
 
 /// [collective] Whether `here` is true on any rank. PERDURE_MISMATCH: they are at several places, and the text names
-/// them and the ranks at two of them. PERDURE_TIMEOUT: some have not come.
+/// them and the ranks at two of them. PERDURE_TIMEOUT: some have not come, within the comm::Patience of the caller.
 base::Result<bool> meet_at(Job& job, const MeetingPlace& at, bool here);
+
+/// An error of ranks that have not come, with the place where they should be; other errors as they are.
+base::Error late_at(const MeetingPlace& at, base::Error error);
 
 }  // namespace perdure::client

@@ -10,9 +10,11 @@
 #include "client/close.hpp"
 #include "client/levels.hpp"
 #include "client/mapped_regions.hpp"
+#include "client/meeting.hpp"
 #include "client/messages.hpp"
 #include "client/version_reader.hpp"
 #include "client/version_writer.hpp"
+#include "comm/patience.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
@@ -359,6 +361,10 @@ base::Status Session::retire(std::string_view name, std::int64_t version) {
 }
 
 base::Result<bool> Session::any(bool here, const MeetingPlace* at) {
+  const comm::Patience patience(at == nullptr ? 0 : at->seconds);
+  if (at != nullptr)  // what ends here is no exchange of the call
+    if (const auto finished = finish_capture(); !finished && finished.error().code == PERDURE_TIMEOUT)
+      return base::fail(late_at(*at, finished.error()));
   return collective([&]() -> base::Result<bool> {
     if (at != nullptr) return meet_at(*job_, *at, here);
     Opening opening;
