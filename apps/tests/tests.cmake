@@ -24,10 +24,11 @@ app_test(Apps.Heat2dWithTrackedRegionsGivesTheSameBits same_bits 3 heat2d.txt ${
 app_test(Apps.Heat2dWithTrackedRegionsGoesOnOnAnyNumberOfRanks tracked 2 heat2d.txt $<TARGET_FILE:heat2d_track>)
 app_test(Apps.BlastHasTheSameBitsOnAnyNumberOfRanks blast_bits 5 heat2d.txt $<TARGET_FILE:blast>)
 app_test(Apps.BlastsRegionsDoWhatTheySay blast_checked 2 heat2d.txt $<TARGET_FILE:blast>)
-app_test(Apps.TrackedRanksHearOfOneThatDoesNotCome late 4 heat2d.txt "1" "ranks 0 and 2-3 have come; rank 1 has not" $<TARGET_FILE:late_rank>)
-app_test(Apps.TrackedRanksHearOfThoseThatCameLater late_sleeper 4 heat2d.txt "3" "ranks 0-2 have come; rank 3 has not" $<TARGET_FILE:late_rank>)
-app_test(Apps.TrackedRanksHearThatRankZeroDoesNotCome late 3 heat2d.txt "0 2" "rank 1 has come; ranks 0 and 2 have not" $<TARGET_FILE:late_rank>)
-app_test(Apps.TrackedRanksHearOfManyWhoDoNotCome late 12 heat2d.txt "0 3 4 5 7" "ranks 1-2, 6 and 8-11 have come; ranks 0, 3-5 and 7 have not"
+# A dot in place of the semicolon, which would end an argument.
+app_test(Apps.TrackedRanksHearOfOneThatDoesNotCome late 4 heat2d.txt "1" "ranks 0 and 2-3 have come. rank 1 has not" $<TARGET_FILE:late_rank>)
+app_test(Apps.TrackedRanksHearOfThoseThatCameLater late_sleeper 4 heat2d.txt "3" "ranks 0-2 have come. rank 3 has not" $<TARGET_FILE:late_rank>)
+app_test(Apps.TrackedRanksHearThatRankZeroDoesNotCome late 3 heat2d.txt "0 2" "rank 1 has come. ranks 0 and 2 have not" $<TARGET_FILE:late_rank>)
+app_test(Apps.TrackedRanksHearOfManyWhoDoNotCome late 12 heat2d.txt "0 3 4 5 7" "ranks 1-2, 6 and 8-11 have come. ranks 0, 3-5 and 7 have not"
          $<TARGET_FILE:late_rank>)
 app_test(Apps.ATwinGoesOnFromAnotherTwinsCheckpoint twin_takes_over 2 heat2d.txt ${heat2d_programs})
 app_test(Apps.AWrongInputFileEndsTheJobWithAMessage wrong_input 2 heat2d.txt $<TARGET_FILE:heat2d_c>)
