@@ -214,12 +214,12 @@ void give_out(int* data, perdure::track::SetId id) {
 }
 
 // What PERDURE_TRACK_CHECK says; nothing: no looks.
-std::optional<RegionCheck::Looks> looks_asked_for() {
+std::optional<perdure::automatic::RegionCheck::Looks> looks_asked_for() {
   const std::string check = text_or(std::getenv("PERDURE_TRACK_CHECK"), "0");
   if (check.empty() || check == "0") return std::nullopt;
-  if (check == "1") return RegionCheck::Looks{true, true};
-  if (check == "writes") return RegionCheck::Looks{true, false};
-  if (check == "reads") return RegionCheck::Looks{false, true};
+  if (check == "1") return perdure::automatic::RegionCheck::Looks{true, true};
+  if (check == "writes") return perdure::automatic::RegionCheck::Looks{true, false};
+  if (check == "reads") return perdure::automatic::RegionCheck::Looks{false, true};
   refuse("PERDURE_TRACK_CHECK", "it is '" + check + "'; it may be 0, 1, reads or writes");
 }
 
