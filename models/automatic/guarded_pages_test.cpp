@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
+#include <memory>
 #include <numeric>
 #include <thread>
 
@@ -115,13 +116,18 @@ TEST_F(UsedRegions, LeaveOthersOnTheSamePagesAlone) {
 
 // Between rows lie seams that neighbours fill, which no region has to name.
 TEST_F(UsedRegions, LeaveWhatLiesBetweenRowsAlone) {
-  constexpr std::int64_t kApart = 2 * kColumns;
-  std::vector<double> memory(static_cast<std::size_t>(kRows * kApart), 1);
+  constexpr std::int64_t kApart = 2048, kPage = 4096 / 8;  // so that each row begins with a whole page
+  std::vector<double> memory(static_cast<std::size_t>(kRows * kApart + kPage), 1);
+  void* first = memory.data();
+  std::size_t room = memory.size() * 8;
+  auto* const first_row =
+      static_cast<double*>(std::align(4096, static_cast<std::size_t>(kRows * kApart) * 8, first, room));
+  ASSERT_NE(first_row, nullptr);
   sets_.resize(1);
-  sets_[0].owned[0].address = reinterpret_cast<std::byte*>(memory.data());
+  sets_[0].owned[0].address = reinterpret_cast<std::byte*>(first_row);
   sets_[0].owned[0].strides = {kApart * 8, 8};
   const auto value = [&](std::int64_t row, std::int64_t column) -> volatile double& {
-    return memory[static_cast<std::size_t>((row - kFirst) * kApart + column)];
+    return first_row[(row - kFirst) * kApart + column];
   };
   EXPECT_EQ(found({},
                   [&] {
