@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     const char* sleeper = getenv("LATE_RANK_SLEEPS");
     if (step == 5 && sleeper != NULL && atoi(sleeper) == rank) {
       const struct timespec while_others_wait = {1, 800000000};
-      nanosleep(&while_others_wait, NULL);
+      nanosleep(&while_others_wait, NULL);  // wait: others are to wait for this one
     }
     const perdure_status begun = perdure_track_begin(track, "advance", "main", uses, 1, &run);
     if (begun != PERDURE_OK) {
