@@ -15,7 +15,7 @@ struct Rows {
   std::int64_t first = 0, end = 0;  ///< that this rank owns
   std::int64_t columns = 0;
   std::int64_t in_memory() const { return (end - first + 2) * columns; }
-  /// Of the element or node of that row and column.
+  /// The local number of the element or node in that row and column.
   std::size_t local(std::int64_t row, std::int64_t column) const;
 };
 

@@ -11,7 +11,7 @@ namespace blast {
 
 using Field = std::vector<double>;
 
-/// What there is at nodes, or at elements, of this rank and of the rows beside.
+/// The fields at this rank's nodes and elements, and in the rows beside them.
 struct State {
   explicit State(const Grid& grid);
   Field x, y, x_next, y_next, u, v, force_x, force_y, node_mass;              ///< at nodes

@@ -20,7 +20,7 @@ void add_mesh_options(CLI::App& app, perdure::mesh::Options& options);
 class Digits {
  public:
   void add_option(CLI::App& app);
-  /// So many columns its numbers take that usually take `usual`.
+  /// The columns of a number that usually takes `usual`.
   int width(int usual) const;
   /// As 1.5E+00, in width(columns) columns; usually with so many decimals.
   std::string scientific(double value, int columns, int decimals) const;

@@ -14,8 +14,8 @@
 namespace perdure::automatic {
 namespace {
 
-// What the handler needs lies here, as it may take no lock and no memory. A thread may come to the handler after the
-// guard was taken off: pieces stay until the next ones come.
+// The handler may take no lock and no memory, so that all it needs lies here. A thread may come to the handler after
+// the guard was taken off: pieces stay until the next ones come.
 struct Guarded {
   std::atomic<std::uintptr_t> begin{0}, end{0}, touched{0};
 };

@@ -11,9 +11,9 @@ namespace perdure::automatic {
 struct Bytes {
   std::uintptr_t begin = 0, end = 0;
 };
-/// What is in `all` and not in `without`: disjoint, in their order.
+/// The bytes of `all` that are not in `without`: disjoint, in their order.
 std::vector<Bytes> difference(std::vector<Bytes> all, std::vector<Bytes> without);
-/// Of these the whole pages.
+/// The whole pages within these pieces.
 std::vector<Bytes> whole_pages(std::span<const Bytes> pieces, std::uintptr_t page_bytes);
 
 class GuardedPages {

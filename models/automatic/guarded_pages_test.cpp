@@ -104,7 +104,7 @@ TEST_F(UsedRegions, AreSeenInEveryThread) {
             "it used [20, 5] of data 'two'");
 }
 
-// What shares a page with other memory is not guarded, so that nobody else is accused.
+// The check guards no page that has other memory in it, so that it accuses nobody else.
 TEST_F(UsedRegions, LeaveOthersOnTheSamePagesAlone) {
   sets_.resize(1);
   EXPECT_EQ(found({},

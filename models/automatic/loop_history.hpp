@@ -13,7 +13,7 @@ namespace perdure::automatic {
 
 class LoopHistory {
  public:
-  /// So many loops since then are known one by one, and of later ones only that they differ.
+  /// The history knows so many loops since then one by one; of later ones it knows only that they differ.
   static constexpr std::size_t kMost = 1024;
 
   /// The next loop that the program comes to.

@@ -5,7 +5,7 @@
 namespace perdure::automatic {
 namespace {
 
-// Of ranks that are together, and of those that only look for where they were not.
+// Ranks that come together have one mark; ranks that only look for where they parted have another.
 std::uint64_t mark_of(std::uint64_t loops, const std::string& doing) { return loops ^ track::loop_id(doing, ""); }
 
 }  // namespace

@@ -60,8 +60,8 @@ void PlaceChoice::learn_anew() {
   none_ = believed_ = false;
 }
 
-// Where loops do not come again, as many loops count as a first choice takes. A loop that comes again may be an
-// iteration within a time step: once a stretch was learnt, two times as many loops as from its place to its place are.
+// Before a stretch is learnt, as many loops as a first choice takes are long. Afterwards it is twice the loops from a
+// place to the next: a loop that comes again may be an iteration within a time step.
 bool PlaceChoice::waited_long() const {
   if (chosen_ && learnt_.size() >= learns_) return wait_.loops() > 2 * std::max<std::uint64_t>(chosen_->gap, 1);
   return !learnt_.full() && (wait_.steps() >= Wait::kMostSteps || wait_.loops() > kMostLoops);

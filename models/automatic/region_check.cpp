@@ -27,8 +27,8 @@ void add_memory(const StoredSet& set, const Box& box, std::vector<Bytes>& to) {
       to.push_back(memory_of(part, set.data.element_bytes));
 }
 
-// Where a part's elements lie side by side: rows, or all of it. Between these lies what is not the array's own, such as
-// seams that neighbours fill. Shorter stretches than `least` bytes are left out.
+// Adds the stretches in which a part's elements lie side by side: its rows, or all of it. Memory between stretches is
+// not the array's own, such as seams that neighbours fill. Leaves out stretches of fewer than `least` bytes.
 void add_stretches(const Part& part, std::uint64_t element_bytes, std::uint64_t least, std::vector<Bytes>& to) {
   std::vector<unsigned> by_stride(part.box.dimensions);
   std::iota(by_stride.begin(), by_stride.end(), 0U);
@@ -54,7 +54,7 @@ void add_stretches(const Part& part, std::uint64_t element_bytes, std::uint64_t 
   for (const std::uintptr_t begin : begins) to.push_back({begin, begin + stretch});
 }
 
-// Of arrays, but for what the region says it uses.
+// The memory of arrays, without what the region says it uses.
 std::vector<Bytes> memory_beside(const std::vector<StoredSet>& sets, std::span<const track::Access> accesses) {
   constexpr std::uint64_t kLeast = 4096;  // bytes; a stretch without a whole page cannot be guarded
   std::vector<Bytes> all, used;

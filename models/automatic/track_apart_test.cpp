@@ -69,7 +69,7 @@ class RanksApart : public testing::Test {
   RanksApart() : over_(new (shared()) std::atomic<int>(0)) {}
   ~RanksApart() override { ::munmap(over_, sizeof *over_); }
 
-  /// What each rank said in the end.
+  /// Each rank's last words.
   std::vector<std::string> said(const perdure_track_policy& policy,
                                 const std::function<void(const Rank&, OneElement&)>& body) const {
     const std::string at = directory_.path();

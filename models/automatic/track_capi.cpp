@@ -213,7 +213,7 @@ void give_out(int* data, perdure::track::SetId id) {
   std::abort();
 }
 
-// What PERDURE_TRACK_CHECK says; nothing: no looks.
+// The looks that PERDURE_TRACK_CHECK asks for; nothing: none.
 std::optional<perdure::automatic::RegionCheck::Looks> looks_asked_for() {
   const std::string check = text_or(std::getenv("PERDURE_TRACK_CHECK"), "0");
   if (check.empty() || check == "0") return std::nullopt;

@@ -6,10 +6,10 @@
 #include <new>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include "capi_mpi/open_handles.hpp"
 #include "capi_mpi/roll_call.hpp"
+#include "capi_mpi/waited_time.hpp"
 #include "perdure/perdure_mpi.h"
 #include "perdure/perdure_ranks.h"
 
@@ -34,15 +34,13 @@ bool finalised() {
 // `late`: null, or gets true where that took longer than `seconds` or another rank calls the roll; the request is not
 // done then. Time in which this process did not run, such as of a job that was suspended, does not count.
 int wait(int begun, MPI_Request& request, MPI_Comm comm = MPI_COMM_NULL, double seconds = 0, bool* late = nullptr) {
-  using Clock = std::chrono::steady_clock;
+  using Clock = perdure::capi_mpi::WaitedTime::Clock;
   if (begun != MPI_SUCCESS) return begun;
-  std::chrono::nanoseconds waited{0};
-  for (auto then = Clock::now();;) {
+  for (perdure::capi_mpi::WaitedTime time(Clock::now());;) {
     int done = 0;
     if (const int failed = MPI_Test(&request, &done, MPI_STATUS_IGNORE); failed != MPI_SUCCESS || done != 0)
       return failed;
-    const auto now = Clock::now();
-    waited += std::min<std::chrono::nanoseconds>(now - std::exchange(then, now), std::chrono::seconds(1));
+    const std::chrono::nanoseconds waited = time.at(Clock::now());
     if (late != nullptr && (waited > std::chrono::duration<double>(seconds) ||
                             (waited > std::chrono::milliseconds(1) && perdure::capi_mpi::roll_is_called(comm)))) {
       *late = true;
@@ -57,7 +55,7 @@ int wait(int begun, MPI_Request& request, MPI_Comm comm = MPI_COMM_NULL, double 
 
 bool unusable(void* context) { return finalised() || static_cast<Group*>(context)->broken; }
 
-// What MPI may still write to outlives the call where ranks do not come.
+// Where ranks do not come, MPI may write to this memory after the call: it is not freed.
 int patient_allreduce(Group& group, std::span<uint64_t> values, MPI_Op operation, double seconds) {
   std::unique_ptr<uint64_t[]> own(new (std::nothrow) uint64_t[values.size()]);
   if (own == nullptr) return MPI_ERR_NO_MEM;

@@ -13,7 +13,7 @@
 namespace perdure::client {
 namespace {
 
-/// What a rank declares of its arrays.
+/// A rank's declarations of its arrays.
 struct Declarations {
   std::vector<segment::RegionEntry> entries;
   PERDURE_FIELDS(entries)
@@ -52,7 +52,8 @@ base::Error wrong(std::int32_t id, const segment::Label& label, const std::strin
   return {PERDURE_MISMATCH, segment::region_text(id, label), cause, remedy, false};
 }
 
-/// What a rank declares otherwise than rank 0. Ranks compare with rank 0 only, so that one of them tells the others.
+/// Finds where a rank declares otherwise than rank 0. Ranks compare with rank 0 only, so that one of them tells the
+/// others.
 class Comparison {
  public:
   Comparison(std::size_t rank, const std::vector<Declared>& first, const std::vector<Declared>& mine)

@@ -84,7 +84,7 @@ TEST(ArrayAgreement, OfADeclarationThatIsRefusedNothingIsKept) {
       << *refusals.begin();
 }
 
-/// What each rank hears when `ranks` ranks agree on a named array that they divide.
+/// The bytes that a rank hears when `ranks` ranks agree on a named array that they divide.
 std::uint64_t heard_by_a_rank(int ranks, ArrayAgreement::For purpose) {
   std::mutex mutex;
   std::uint64_t most = 0;

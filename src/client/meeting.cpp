@@ -11,7 +11,7 @@ namespace {
 
 using PlaceText = std::array<char, 160>;
 
-// What rank `root` calls its place.
+// The place of rank `root`, in its words.
 base::Result<std::string> place_of(comm::Communicator& comm, const std::string& mine, std::size_t root) {
   PlaceText text{};
   mine.copy(text.data(), text.size() - 1);

@@ -1,5 +1,5 @@
 #pragma once
-// What ranks tell each other of their boxes once they know that they mean the same arrays: no names, types or extents.
+// Ranks tell each other their boxes, once they know that they mean the same arrays: no names, types or extents.
 // At 524,288 ranks these are most of what would be said. (docs/adr/0056)
 #include <functional>
 #include <vector>

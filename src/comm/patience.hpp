@@ -19,11 +19,11 @@ class Patience {
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
-  /// Of this thread; 0 where there is none.
+  /// This thread's patience; 0 where it has none.
   static double seconds();
   /// They have not come: what `who` says of them is kept.
   static void end(const char* who);
-  /// That was said, and is not said again; "" where it was not.
+  /// Takes what end() kept, once; "" where it kept nothing.
   static std::string take_end();
 
  private:

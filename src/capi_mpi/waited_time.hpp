@@ -1,0 +1,25 @@
+#pragma once
+// How long a process has waited for others, by looks at a clock: without time in which it did not run. Pure.
+#include <algorithm>
+#include <chrono>
+
+namespace perdure::capi_mpi {
+
+class WaitedTime {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit WaitedTime(Clock::time_point begin) : last_(begin) {}
+  /// The time waited until this look. Between two looks a second counts at most: a process that looks every millisecond
+  /// and has not looked for longer was stopped, as where a job is suspended.
+  std::chrono::nanoseconds at(Clock::time_point now) {
+    waited_ += std::min<std::chrono::nanoseconds>(now - last_, std::chrono::seconds(1));
+    last_ = now;
+    return waited_;
+  }
+
+ private:
+  Clock::time_point last_;
+  std::chrono::nanoseconds waited_{0};
+};
+
+}  // namespace perdure::capi_mpi
