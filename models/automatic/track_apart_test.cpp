@@ -20,16 +20,17 @@ using test_support::Rank;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// An array of one element per rank, which regions add to.
+/// An array of one element per rank, or more, of which regions add to the first.
 class OneElement {
  public:
-  OneElement(const Rank& rank, perdure_t* handle, const perdure_track_policy& policy)
-      : extent_(static_cast<std::uint64_t>(rank.size)),
-        begin_(static_cast<std::uint64_t>(rank.rank)),
-        end_(begin_ + 1) {
+  OneElement(const Rank& rank, perdure_t* handle, const perdure_track_policy& policy, std::uint64_t elements)
+      : values_(elements),
+        extent_(static_cast<std::uint64_t>(rank.size) * elements),
+        begin_(static_cast<std::uint64_t>(rank.rank) * elements),
+        end_(begin_ + elements) {
     status_ = perdure_track_open(handle, &policy, &track_, nullptr, 0);
     const perdure_array array{"value", "i8", 1, &extent_, nullptr, 0, nullptr, nullptr};
-    const perdure_box box{&value_, &begin_, &end_, nullptr};
+    const perdure_box box{values_.data(), &begin_, &end_, nullptr};
     keep(perdure_track_array(track_, &array, &box, 1, &number_));
   }
   OneElement(const OneElement&) = delete;
@@ -41,11 +42,16 @@ class OneElement {
     const perdure_access uses[] = {perdure_reads_writes(number_)};
     int run = 0;
     keep(perdure_track_begin(track_, name, "test", uses, 1, &run));
-    value_ += run;
+    values_[0] += run;
     if (run != 0) keep(perdure_track_end(track_));
   }
   void tick() { keep(perdure_track_tick(track_)); }
   void trigger() { keep(perdure_track_trigger(track_)); }
+  bool has_checkpoint() {
+    perdure_track_info info{};
+    keep(perdure_track_get_info(track_, &info));
+    return info.checkpoints > 0;
+  }
   bool good() const { return status_ == PERDURE_OK; }
   /// The first failure.
   std::string said() const {
@@ -56,8 +62,8 @@ class OneElement {
   void keep(perdure_status status) {
     if (status_ == PERDURE_OK) status_ = status;
   }
+  std::vector<std::int64_t> values_;
   std::uint64_t extent_, begin_, end_;
-  std::int64_t value_ = 0;
   perdure_status status_ = PERDURE_OK;
   perdure_track_t* track_ = nullptr;
   int number_ = -1;
@@ -71,16 +77,18 @@ class RanksApart : public testing::Test {
 
   /// Each rank's last words.
   std::vector<std::string> said(const perdure_track_policy& policy,
-                                const std::function<void(const Rank&, OneElement&)>& body) const {
+                                const std::function<void(const Rank&, OneElement&)>& body, const std::string& more = "",
+                                std::uint64_t elements = 1) const {
     const std::string at = directory_.path();
     const std::string options = "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                                "/file;tier.memory.max_bytes=4MiB;tier.file.max_bytes=4MiB";
+                                "/file;tier.file.max_bytes=4MiB;" +
+                                (more.empty() ? "tier.memory.max_bytes=4MiB" : more);
     test_support::RunOptions some;
     some.ranks = kRanks;
     const auto outcome = test_support::run_ranks(some, [&](const Rank& rank) {
       perdure_t* handle = rank.open(options);
       {
-        OneElement program(rank, handle, policy);
+        OneElement program(rank, handle, policy, elements);
         body(rank, program);
         std::ofstream(at + "/said." + std::to_string(rank.rank)) << program.said();
       }
@@ -181,6 +189,24 @@ TEST_F(RanksApart, WaitNoLongerThanTheyAreToldTo) {
   });
   EXPECT_THAT(all[0], AllOf(HasSubstr("timeout: "), HasSubstr("rank 0 has come; ranks 1-2 have not"),
                             HasSubstr("a checkpoint, last at region 'advance'")));
+}
+
+// The next meeting first ends what is still being copied, which is an exchange of its own.
+TEST_F(RanksApart, WaitNoLongerBehindACopyOnWrite) {
+  constexpr std::uint64_t kMany = 4U << 20U;  // of 8 bytes, so that the copy takes longer than the checkpoint's call
+  auto by_number = policy(1);
+  by_number.every_regions = 10;
+  const auto all = said(
+      by_number,
+      [this](const Rank& rank, OneElement& program) {
+        program.start();
+        for (int step = 0; program.good() && step < 200 && !program.has_checkpoint(); ++step) program.region("advance");
+        if (rank.rank != 0) return wait_for_the_others(1);
+        program.tick();
+      },
+      "capture.mode=cow;tier.memory.max_bytes=256MiB", kMany);
+  EXPECT_THAT(all[0], AllOf(HasSubstr("timeout: "), HasSubstr("rank 0 has come; ranks 1-2 have not"),
+                            HasSubstr("a tick, last at region 'advance'")));
 }
 
 TEST_F(RanksApart, HearOfWhoDoesNotStart) {
