@@ -54,9 +54,10 @@ typedef struct perdure_track_policy {
                            process as they would have when that is in the store; another one, a second later, ends it at
                          once. What nobody got to by     perdure_track_close() is forgotten; ignored signals stay so.
                          SIGUSR1     asks for a checkpoint. Needs perdure_track_tick() */
-  double patience_s;  /**< seconds that ranks wait for each other where they agree on a checkpoint or make one; then
-                           they get PERDURE_TIMEOUT, which names the region, who has come and who has not; 0: 1800;
-                           less than 0: as long as it takes */
+  double patience_s;  /**< seconds that ranks wait for each other in a tick, and before a checkpoint, a start and a
+                           restore; then they get PERDURE_TIMEOUT, which names the region, who has come and who has
+                           not; 0: 1800; less than 0: as long as it takes. Ranks that have come together wait within a
+                           checkpoint as long as it takes */
 } perdure_track_policy;
 
 /** What a region does with data. */
