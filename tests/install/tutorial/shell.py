@@ -92,12 +92,22 @@ def _plain(raw):
     return re.sub("\r|\x1b\\[[0-9;]*[A-Za-z]", "", raw.decode(errors="replace"))
 
 
+def _waits(pid):
+    """Whether it sleeps. Before bash waits for its command, Ctrl-C ends bash itself; a command may write before that."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] == "S"
+
+
 def _stop(program, shell, ended):
     """Kills one process of the program, or presses Ctrl-C where none is named; returns whether it was still there."""
     if program is None:
-        if not ended:
-            os.killpg(shell.pid, signal.SIGINT)
-        return not ended
+        if ended or not _waits(shell.pid):
+            return False
+        os.killpg(shell.pid, signal.SIGINT)
+        return True
     for pid in sorted(descendants(shell.pid), reverse=True):
         if os.path.basename(program_of(pid)) == program:
             os.kill(pid, signal.SIGKILL)
