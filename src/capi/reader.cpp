@@ -308,7 +308,7 @@ perdure_status perdure_reader_verify(perdure_reader_t* reader) {
 
 perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path, const char* const* regions,
                                      size_t count, int options) {
-  return on_reader(reader, [&](StoredContent& content, ReaderHandle& handle) -> Status {
+  return on_reader(reader, [&](StoredContent& content, ReaderHandle&) -> Status {
     if (path == nullptr) return refuse("path", "it is null");
     if ((regions == nullptr) != (count == 0))
       return refuse("regions", regions == nullptr ? "it is null, and there are to be some" : "there are none in it");

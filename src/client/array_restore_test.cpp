@@ -96,7 +96,9 @@ class ArrayRestores : public JobOfThreads {
       auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
       ASSERT_TRUE(session) << session.error().text();
       work(**session);
-      if (closes) EXPECT_TRUE((*session)->close());
+      if (closes) {
+        EXPECT_TRUE((*session)->close());
+      }
     });
   }
   /// Of some elements, and of several chunks if `least` is large.
@@ -893,8 +895,9 @@ TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
     good(part.protect(session, 1));
     const auto restored = session.restore("app", 1, std::nullopt);
     ASSERT_FALSE(restored);
-    if (session.rank() == 0)
+    if (session.rank() == 0) {
       EXPECT_NE(restored.error().text().find("is stored twice"), std::string::npos) << restored.error().text();
+    }
   });
 }
 
@@ -1066,7 +1069,9 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
     ASSERT_FALSE(read) << "else it was not read";
     EXPECT_TRUE(read.error().code == PERDURE_UNAVAILABLE || read.error().code == PERDURE_PEER_FAILED)
         << read.error().text();
-    if (job.rank() == 0) ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
+    if (job.rank() == 0) {
+      ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
+    }
     ASSERT_TRUE(job.comm().barrier());
     ArrayRestore again(job, want.reader, want.regions, {want.ids, false});
     ASSERT_TRUE(again.describe());

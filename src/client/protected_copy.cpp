@@ -102,7 +102,7 @@ base::Result<std::unique_ptr<ProtectedCopy>> ProtectedCopy::begin(const std::vec
   }
   const auto state = copy->state_.lock();
   state->counts.copied_at_once += at_once;
-  return std::move(copy);
+  return copy;
 }
 
 // Before anything is protected: a write that waits is answered.

@@ -620,7 +620,9 @@ TEST_P(StoreConformance, LetsWritersAndRemoversOfOneVersionPassEachOther) {
     auto listings = store_->list("nbody").value();
     const auto mine = std::find_if(listings.begin(), listings.end(), [&](const auto& l) { return l.id == kept; });
     EXPECT_NE(mine, listings.end());
-    if (mine != listings.end()) EXPECT_EQ(check_version(*store_, *mine), "");
+    if (mine != listings.end()) {
+      EXPECT_EQ(check_version(*store_, *mine), "");
+    }
     const auto removed = store_->remove(kept);
     EXPECT_TRUE(removed) << removed.error().text();
   }
