@@ -1,9 +1,9 @@
 #pragma once
-// Which chunks are being written to tiers right now, and how fast they turn out to be written. Knows no clock: times
-// are seconds that never go back. Not thread-safe.
+// Tracks which chunks are being written to tiers, and measures the rate of each write. Knows no clock: times are
+// seconds that never go back. Not thread-safe.
 //
-// A rank writes its slots one after another in the order in which it got them, and asks for the next one ahead. So the
-// write of a slot begins when it was granted, or when the write before it ended.
+// A rank writes its slots in the order in which it got them, and asks for the next one ahead. So the write of a slot
+// begins when it was granted, or when the write before it ended.
 #include <cstdint>
 #include <deque>
 #include <map>
