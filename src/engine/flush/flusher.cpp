@@ -161,7 +161,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part&
   return outcome;
 }
 
-// Makes a new store. A store that was there and is missing now is not made again: its file system may be unmounted, and
+// Makes a new store. A store that was there and is missing now is not made again. Its file system may be unmounted, and
 // come back with all its content.
 void Flusher::prepare(const segment::VersionId& id, const FlushJob& job, FlushOutcome& outcome) {
   if (!prepared_) outcome.status = store_.prepare();

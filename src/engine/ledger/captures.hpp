@@ -31,8 +31,7 @@ class Captures {
   /// announcement.
   base::Status note_written(const ipc::Written& written);
   /// Returns the piece with the present places of its chunks. Fails with PERDURE_INVALID_ARGUMENT if the piece names
-  /// slots that were not granted for it, or differs from the announcement; else with the error that the capture failed
-  /// with.
+  /// slots that were not granted for it, or differs from the announcement. A failed capture returns its own error.
   base::Result<segment::Piece> placed(ClientId client, const ipc::Stage& stage);
   /// The version will never be committed.
   void fail(const segment::VersionId& id, const base::Error& error);
@@ -62,8 +61,8 @@ class Captures {
   bool slots_wanted() const;
   /// Counts, over all captures, the announced chunks that are not written and have no slot.
   std::uint64_t chunks_to_come() const;
-  /// Returns the capture if its chunks can be replicated as they are written: all are announced, and none leaves its
-  /// slot before the commit. nullptr otherwise.
+  /// Returns the capture if its chunks can be replicated as they are written. Then all are announced, and none leaves
+  /// its slot before the commit. nullptr otherwise.
   const OpenCapture* to_replicate(const segment::VersionId& id) const;
 
  private:

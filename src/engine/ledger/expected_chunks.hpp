@@ -17,8 +17,8 @@ class ExpectedChunks {
   void granted(ClientId client, const segment::VersionId& id);
   void client_gone(ClientId client);
 
-  /// Counts chunks without a slot, over all clients of the node: all reserved ones of a client that has not begun this
-  /// version, the remaining ones of the others.
+  /// Counts chunks without a slot, over all clients of the node. A client that has not begun this version counts with
+  /// all it reserved, another with the rest.
   std::uint64_t without_slot(const segment::VersionId& id) const;
   std::uint64_t bytes() const { return bytes_; }  ///< of all that is reserved
 

@@ -30,7 +30,7 @@ class Flushes {
   void replicate_first(const segment::VersionId& id, bool first);
   /// Holds the version back no longer. It can be skipped until its flush begins. nullopt: no version is held back.
   void let_flush(const std::optional<segment::VersionId>& id);
-  /// Begins an attempt and returns what is to be flushed. Of an open capture that is all announced chunks, with place
+  /// Begins an attempt and returns what is to be flushed. An open capture comes with all announced chunks, with place
   /// kNotWritten if they are not written. nullopt if the version was given up.
   std::optional<catalog::HeldVersion> begin_attempt(const segment::VersionId& id);
   /// Call it before temporary segments of an uncommitted version are written.

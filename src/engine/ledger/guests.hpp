@@ -38,8 +38,8 @@ class Guests {
   base::Status host(ClientId client, const segment::VersionId& id, const Chunks& chunks);
   /// nullptr: this client did not bring it.
   const Guest* find(ClientId client, const segment::VersionId& id, ChunkName name) const;
-  /// Returns the filled guests of the version from chunk `from` on, whoever brought them. Of two copies of one chunk it
-  /// returns either.
+  /// Returns the filled guests of the version from chunk `from` on, whoever brought them. If there are two copies of
+  /// one chunk, it returns either.
   std::map<ChunkName, Guest> filled(const segment::VersionId& id, ChunkName from = {}) const;
   /// Returns a filled guest in the form that messages to clients have.
   ipc::GuestChunk in_message(ChunkName name, const Guest& guest) const;

@@ -33,8 +33,8 @@ class RedundancySets {
   base::Status bad_block(const catalog::RedundancyId& id, catalog::BlockName block, const std::string& why);
   base::Status drop(const catalog::RedundancyId& id);
   base::Status drop(const segment::VersionId& id);  ///< of all epochs
-  /// Call it when the job ends. Drops versions of `ranks` ranks, and of names that the job used those of any rank
-  /// count, if the store has the version whole, or a newer one. Returns the versions that have to stay.
+  /// Call it when the job ends. Drops versions that the store has whole, or has a newer one of: those of `ranks` ranks,
+  /// and all of names that the job used. Returns the versions that have to stay.
   base::Result<std::vector<segment::VersionId>> drop_stored(std::uint32_t ranks,
                                                             const std::vector<ipc::StoredName>& stored);
   /// Drops redundancy of versions of this name that nobody needs and that are not on this node.

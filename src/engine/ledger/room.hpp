@@ -59,8 +59,9 @@ struct Eviction {
 std::uint64_t blocks_on(const catalog::RedundancySet& redundancy_set, std::uint32_t tier);
 /// True if the version is safe in the store and nobody needs it here.
 bool evictable(const RoomView::Held& held);
-/// Chooses what to evict next. The order: the oldest version in the store, redundancy that nobody needs, a chunk that
-/// is in a temporary segment, the oldest remains, the oldest version that is superseded and stuck.
+/// Chooses what to evict next. The oldest version in the store goes first, then redundancy that nobody needs, then a
+/// chunk that is in a temporary segment. Last go the oldest remains, then the oldest version that is superseded and
+/// stuck.
 Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted);
 /// Chooses what to evict once this version is stored, so that the next of its name finds room. That is the oldest older
 /// version of its name that is in the store, too, if the new one is whole here.

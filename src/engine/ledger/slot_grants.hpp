@@ -9,7 +9,7 @@
 
 namespace perdure::engine {
 
-/// What the node does not know about the producers.
+/// Facts about the producers that the node does not know.
 struct GrantContext {
   std::uint64_t waiting = 1;  ///< ranks that wait for a slot, including the one that asks
   std::uint32_t rank = 0;     ///< the rank that asks

@@ -1,4 +1,4 @@
-// Tests launches that lack one of the tiers, or have them in another order: the content of the missing one is kept, not
+// Tests launches that lack one of the tiers, or have them in another order. The content of the missing one is kept, not
 // used, and found again.
 #include <gmock/gmock.h>
 

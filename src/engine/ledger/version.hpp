@@ -1,6 +1,6 @@
 #pragma once
-// A version on this node, from its first granted slot until nothing of it is left: its state, its transitions, and
-// everything about it that the catalog does not record.
+// A version on this node, from its first granted slot until nothing of it is left. It has a state, transitions, and
+// everything that the catalog does not record.
 #include <cstdint>
 #include <map>
 #include <optional>

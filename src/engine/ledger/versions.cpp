@@ -19,7 +19,7 @@ bool Versions::happens(const segment::VersionId& id, VersionEvent event) {
   return after.has_value();
 }
 
-// What is still in use moves to a new record. So a member that is added later is reset without a change here.
+// The members still in use move to a new record. So a member that is added later is reset without a change here.
 void Versions::drop(const segment::VersionId& id) {
   auto ended = all_.extract(id);
   if (ended.empty()) return;
