@@ -1,6 +1,6 @@
 #pragma once
-// Threads that copy chunks to the store. All versions of an engine share them, so their number does not grow with the
-// versions that wait.
+// A pool of threads copies chunks to the store. All versions of an engine share them, so their number does not grow
+// with the versions that wait.
 #include <condition_variable>
 #include <list>
 #include <mutex>

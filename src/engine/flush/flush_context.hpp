@@ -1,5 +1,5 @@
 #pragma once
-// State that all flushes of an engine share.
+// Holds the state that all flushes of an engine share.
 #include <atomic>
 #include <condition_variable>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-// The interface through which a version's flush reaches the ledger, the gate, the bandwidth limit and the capture. The
-// code that writes segments knows nothing else of the engine.
+// Through this interface a version's flush reaches the ledger, the gate, the bandwidth limit and the capture. The code
+// that writes segments knows nothing else of the engine.
 #include <atomic>
 #include <functional>
 #include <optional>

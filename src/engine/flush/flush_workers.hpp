@@ -1,6 +1,6 @@
 #pragma once
-// The threads that flush whole versions. One takes committed versions in the order of commits. Two lead all flushes of
-// captures that begin before their commit.
+// Runs the threads that flush whole versions. One takes committed versions in the order of commits. Two lead all
+// flushes of captures that begin before their commit.
 #include <condition_variable>
 #include <list>
 #include <memory>

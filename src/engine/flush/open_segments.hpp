@@ -1,5 +1,5 @@
 #pragma once
-// Segments of one version that are being written.
+// Lays out, writes and publishes the segments of one version.
 #include <memory>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: captures that are announced, written chunk by chunk, and flushed by hand.
+// For tests only: announces captures, writes them chunk by chunk, and flushes them by hand.
 #include "engine/ledger/node_state_testing.hpp"
 
 namespace perdure::engine {

@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: a node over small file tiers, and checkpoints of one rank with one chunk per slot.
+// For tests only: runs a node over small file tiers, with checkpoints of one rank and one chunk per slot.
 #include <gtest/gtest.h>
 
 #include "base/bytes.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// The data that the parts of a node's state share: the catalog, the tiers, one record per version and per slot, and
-// observations. Only the parts change it.
+// The parts of a node's state share these tables: catalog, tiers, one record per version and per slot, and
+// observations. Only the parts change them.
 #include <cstdint>
 #include <functional>
 #include <memory>

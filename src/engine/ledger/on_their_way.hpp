@@ -1,5 +1,5 @@
 #pragma once
-// Queries about versions on their way from this node to the store.
+// Answers queries about versions on their way from this node to the store.
 #include <optional>
 #include <string>
 

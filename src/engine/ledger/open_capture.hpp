@@ -1,5 +1,5 @@
 #pragma once
-// A capture that its ranks announced: what they will write, and what they have written.
+// Records a capture that its ranks announced: what they will write, and what they have written.
 #include <map>
 #include <optional>
 #include <utility>

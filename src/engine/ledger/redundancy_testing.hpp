@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: a node that keeps redundancy blocks of other nodes.
+// For tests only: runs a node that keeps redundancy blocks of other nodes.
 #include "engine/ledger/node_state_testing.hpp"
 
 namespace perdure::engine {

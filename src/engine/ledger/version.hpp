@@ -1,6 +1,6 @@
 #pragma once
-// A version on this node, from its first granted slot until nothing of it is left. It has a state, transitions, and
-// everything that the catalog does not record.
+// Records a version on this node, from its first granted slot until nothing of it is left: its state, and everything
+// that the catalog does not have. Defines the transitions between states.
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// This node among the others of its job: the network, the group, and the redundancy of versions there. All of it begins
-// when the application says which nodes there are. Thread-safe.
+// Connects this node with the others of its job: the network, the group, and the redundancy of versions there. All of
+// it begins when the application says which nodes there are. Thread-safe.
 #include <deque>
 #include <functional>
 #include <memory>

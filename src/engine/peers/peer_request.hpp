@@ -1,5 +1,6 @@
 #pragma once
-// The requests that engines send each other: the part of the engine that each is for, and its content (docs/adr/0015).
+// Defines the requests that engines send each other: the part of the engine that each is for, and its content
+// (docs/adr/0015).
 #include <variant>
 
 #include "engine/recover/export_messages.hpp"

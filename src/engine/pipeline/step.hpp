@@ -1,6 +1,6 @@
 #pragma once
-// A step of the pipeline that versions pass in the background. To add one: a source file with a class and a
-// StepRegistration, and its name in the option `pipeline` (docs/adr/0018).
+// Versions pass the steps of a pipeline in the background; this is the interface of a step. To add one: a source file
+// with a class and a StepRegistration, and its name in the option `pipeline` (docs/adr/0018).
 #include <atomic>
 #include <functional>
 #include <memory>

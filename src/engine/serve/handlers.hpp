@@ -1,7 +1,6 @@
 #pragma once
-// The table of handlers, one for each message (ipc/messages.hpp). A handler is a function in the family's file. The
-// kind of the message decides how it is called: without a reply, answered at once, held until it can be answered, or
-// run by a thread.
+// A table has the handler of each message (ipc/messages.hpp), a function in the family's file. The kind of the message
+// decides when it is answered: never, at once, later, or by a thread.
 #include <array>
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// The objects that request handlers work with, all on the thread of the event loop.
+// Holds the objects that request handlers work with, all on the thread of the event loop.
 #include <map>
 #include <string>
 
