@@ -1,6 +1,6 @@
 #pragma once
-// Records a version on this node, from its first granted slot until nothing of it is left: its state, and everything
-// that the catalog does not have. Defines the transitions between states.
+// Records a version on this node, from its first granted slot until nothing of it is left. Has its state, and
+// everything that the catalog does not have. Defines the transitions between states.
 #include <cstdint>
 #include <map>
 #include <optional>
