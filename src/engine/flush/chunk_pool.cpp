@@ -99,7 +99,7 @@ void ChunkPool::stop() {
     std::swap(ending, threads_);
   }
   changed_.notify_all();
-  ending.join();  // joins the threads that the lines above told to stop
+  ending.join();
 }
 
 }  // namespace perdure::engine

@@ -23,7 +23,7 @@ struct FlusherOptions {
   std::function<void(const segment::VersionId&)> all_stored = {};
   /// Called without the ledger before a version is dropped that was forgotten on purpose. May be empty.
   std::function<void(const segment::VersionId&)> forgotten = {};
-  /// The owner to record at the store for a name that has none when its first version is stored.
+  /// The owner to record at the store for a name that has none when a version of it is stored.
   std::optional<store::Owner> owner = {};
   std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache
 };

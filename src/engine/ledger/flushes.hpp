@@ -26,7 +26,7 @@ class Flushes {
   /// Returns the next version to flush, in commit order, and marks it as running; nullopt if there is none. Writes
   /// delayed commit records first.
   std::optional<segment::VersionId> next();
-  /// first: other nodes read the version's slots before its flush begins. Otherwise they do so no longer.
+  /// Says whether other nodes read the version's slots before its flush begins.
   void replicate_first(const segment::VersionId& id, bool first);
   /// Holds the version back no longer. It can be skipped until its flush begins. nullopt: no version is held back.
   void let_flush(const std::optional<segment::VersionId>& id);

@@ -254,7 +254,7 @@ void Pipeline::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  threads_.join();            // which also waits for them
+  threads_.join();
   const auto tell = [this] {  // last, since reports need memory
     const auto state = state_.lock();
     for (std::size_t step = 0; step < parts_.size(); ++step)

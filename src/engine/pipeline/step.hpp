@@ -50,8 +50,7 @@ struct StepRow {
   std::string name;
   std::string description;
   Level needs = Level::process;
-  /// only the engine's own steps give a level, which the ledger must be able to prove
-  std::optional<Level> gives = {};
+  std::optional<Level> gives = {};  ///< the engine's own steps only: the ledger must be able to prove a level
   /// Makes the step. Empty for the engine's own.
   std::function<base::Result<std::unique_ptr<Step>>(const StepContext&)> make = {};
 };

@@ -140,7 +140,7 @@ std::vector<ExportedPieces> ExportCollection::collect(
     if (!helpers.start("recovery helper", work, [](const base::Error&) { return false; })) break;
   }
   work();
-  helpers.join();  // waits for the helpers
+  helpers.join();
   // A node that did not answer keeps its address, since only a parity server has none.
   for (unsigned position = 0; position < nodes_.size(); ++position)
     exported[position].address = nodes_[position].address;

@@ -23,8 +23,8 @@ struct CollectionLimits {
 base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, ExportQuestion question,
                                             const std::atomic<bool>& stopping, const CollectionLimits& limits = {});
 
-/// Returns the parities that the server keeps for this set's group, as the part of one more member. Empty if it has
-/// none, or does not answer.
+/// Returns the parities that the server keeps for this set's group, as the part of one more member. It is nullopt if
+/// the server has none, or does not answer.
 std::optional<ExportedPieces::Part> part_at_server(ParityStore& server, catalog::RedundancySet redundancy_set);
 /// Returns the parities at the server for all groups in `exported` that have some. Each is the export of an exporter
 /// without an address.

@@ -11,7 +11,7 @@ namespace perdure::engine {
 
 /// The published slots of one version. Used by one thread at a time.
 struct PublishedSlots {
-  std::size_t seen = 0;                           ///< number of the capture's news taken
+  std::size_t seen = 0;                           ///< how much of the capture's news was taken
   std::map<std::uint64_t, base::Hash128> hashes;  ///< by block
 };
 
