@@ -22,8 +22,8 @@ NodePaths paths_for(const config::Config& config, const std::string& entry) {
   return paths;
 }
 
-// A process that looks which engines live holds a lock for a moment. So it tries several times before the lock counts
-// as another engine's.
+// A process that checks which engines are alive holds a lock for a moment. So the lock is tried several times before it
+// counts as another engine's.
 base::Status lock_patiently(const os::File& lock) {
   constexpr int kLooks = 4;
   constexpr std::uint64_t kMoment_ns = 1'000'000;
