@@ -1,6 +1,6 @@
 #pragma once
-// When something was busy lately: for which fraction of a time that is over, and with how much at once. Bounded; knows
-// no clock. Not thread-safe.
+// Remembers when something was busy recently: for which fraction of a past time, and with how much at once. Bounded;
+// knows no clock. Not thread-safe.
 #include <algorithm>
 #include <cstddef>
 #include <deque>
@@ -12,11 +12,11 @@ class BusyHistory {
  public:
   static constexpr std::size_t kKept = 1024;
 
-  /// Knows nothing of what was before `from_s`. Pauses shorter than `same_s` between two busy times are counted as
-  /// busy: they give no rest.
+  /// The time before `from_s` is unknown. Pauses shorter than `same_s` between two busy times count as busy, since they
+  /// give no rest.
   explicit BusyHistory(double from_s = 0, double same_s = 1e-3) : same_s_(same_s), known_from_s_(from_s) {}
 
-  /// Times never go back; what says otherwise is taken for the latest time that was seen.
+  /// Times never go back; an earlier time counts as the latest one seen.
   void begins(double now_s) {
     pass(now_s);
     if (running_++ > 0) return;
@@ -41,7 +41,7 @@ class BusyHistory {
     double fraction = 0;  ///< of the time, busy
     double at_once = 0;   ///< on average while busy
   };
-  /// Nothing for a time that begins before what is still known, or that has no length.
+  /// Returns nullopt for a time that begins before the known one, or that has no length.
   std::optional<Load> load(double from_s, double to_s) const {
     if (!(to_s > from_s) || from_s < known_from_s_) return std::nullopt;
     Load load;

@@ -1,5 +1,5 @@
 #pragma once
-// Every metric that Perdure exports. docs/metrics.md has the same table, and a test compares the two.
+// Defines every metric that Perdure exports. docs/metrics.md has the same table, and a test compares the two.
 #include <span>
 #include <string_view>
 
@@ -10,7 +10,7 @@ namespace perdure::metrics {
 struct Definition {
   const char* name;
   Kind kind;
-  const char* unit;    ///< empty: a number of something
+  const char* unit;    ///< empty: a plain count
   const char* labels;  ///< of a sample, separated by ", "; besides those that name the engine
   const char* help;
 };
@@ -20,7 +20,8 @@ std::span<const Definition> definitions();
 /// nullptr: there is none of this name.
 const Definition* find_definition(std::string_view name);
 
-/// Collects samples under the definitions' names. What has no definition gets no help, so that check() refuses it.
+/// Collects samples under the definitions' names. A sample without a definition gets no help text, so check() refuses
+/// it.
 class Collection {
  public:
   void add(std::string_view name, double value, Labels labels = {}) { add(name, {std::move(labels), value, {}}); }
