@@ -94,7 +94,7 @@ class Long(unittest.TestCase):
         self.assertEqual(places(f"int a;  // {SHORT}\n        // word.\n"), [("long", 1)])
 
     def test_it_ends_at_a_full_stop_an_empty_line_and_an_item(self):
-        for between in (". Then ", "? Then ", "\n//\n// ", "\n// - ", "\n// 2. ", "\n\n// ", "\nint a;\n// ", "\n/// "):
+        for between in (". Then ", "? Then ", ". read_all() ", ". at(", "\n//\n// ", "\n// - ", "\n// 2. ", "\n\n// ", "\nint a;\n// ", "\n/// "):
             with self.subTest(between):
                 self.assertEqual(counts(f"// {SHORT}{between}word.\n"), {})
         for between in ("\n\n", "\n- ", "\n1. ", "\n## Title\n"):
