@@ -39,11 +39,13 @@ Branch current_branch(const std::vector<StoredVersion>& stored);
 /// group it removes:
 /// - complete versions that are neither among the newest keep_last complete ones nor multiples of keep_every;
 /// - complete attempts, if a newer attempt at the same version is complete;
-/// - incomplete ones, if none may arrive any more: those that are older than a complete one; those that the policy
-///   would remove if they were complete. That is so if keep_last newer versions are complete (and, for a multiple of
-///   keep_every, a newer multiple, too). It is also so if a newer attempt at the same version is complete. For
-///   incomplete ones, complete versions on the current line count as well. The newest complete version of a group
-///   always stays.
+/// - incomplete ones, if none may arrive any more: those that are older than a complete one;
+/// - incomplete ones, if they may arrive: those that the policy would remove if they were complete. That is so if
+///   keep_last newer versions are complete (and, for a multiple of keep_every, a newer multiple, too). It is also so if
+///   a newer attempt at the same version is complete.
+///
+/// For incomplete ones, complete versions on the current line count as well. The newest complete version of a group
+/// always stays.
 std::vector<std::size_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored,
                                 const std::vector<Fork>& forks = {});
 
