@@ -1,5 +1,5 @@
 #pragma once
-// For tests.
+// Calibrations for tests.
 #include "calibration/model_file.hpp"
 
 namespace perdure::calibration {
