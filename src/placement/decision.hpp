@@ -6,8 +6,8 @@
 // a tier together, or of all flushes of the node to the store together. A tier's aggregate must not be compared with
 // the rate of one flush thread.
 //
-// The policy is asked for the producer at the head of the queue whenever a request arrives, a write or a flush ends, or
-// a tier fails or recovers. A policy may be asked any number of times; it never blocks and remembers nothing.
+// The policy is asked for the producer at the head of the queue. That happens whenever a request arrives, a write or a
+// flush ends, or a tier fails or recovers. It may be asked any number of times; it never blocks and remembers nothing.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
