@@ -1,6 +1,6 @@
 #pragma once
-// A mutex and its lock for clang's thread-safety analysis. Members marked PERDURE_GUARDED_BY can be touched by the
-// mutex's holder only.
+// Wraps a mutex and its lock for clang's thread-safety analysis. Members marked PERDURE_GUARDED_BY can be touched by
+// the mutex's holder only.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

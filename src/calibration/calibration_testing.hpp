@@ -1,5 +1,5 @@
 #pragma once
-// Calibrations for tests.
+// Makes calibrations for tests.
 #include "calibration/model_file.hpp"
 
 namespace perdure::calibration {

@@ -1,5 +1,5 @@
 #pragma once
-// A generated capture and a target without memory, like a stream or a file, for tests.
+// Generates a capture, and a target without memory, like a stream or a file, for tests.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Registered memory as the source of a capture and the target of a restore: bytes are copied once, between the
+// Makes registered memory the source of a capture and the target of a restore. Bytes are copied once, between the
 // application's memory and the slot.
 #include <optional>
 

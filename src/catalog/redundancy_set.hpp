@@ -1,5 +1,5 @@
 #pragma once
-// One node's part of its group's redundancy for one version. Data only. (docs/adr/0014)
+// Describes one node's part of its group's redundancy for one version. Data only. (docs/adr/0014)
 #include <compare>
 #include <cstdint>
 #include <map>

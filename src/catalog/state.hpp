@@ -1,5 +1,5 @@
 #pragma once
-// The content of a node, as a fold over the catalog's records. Pure.
+// Computes the content of a node, as a fold over the catalog's records. Pure.
 #include <cstdint>
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
 #pragma once
-// Shared interface of simulated nodes and hosts: it tells a launch which nodes to use, and probes a node. A node is
+// Simulated nodes and hosts share this interface: it tells a launch which nodes to use, and probes a node. A node is
 // known by its name: its number, or the host's name.
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// The seam through which `run` launches programs and receives signals; tests substitute a scripted one.
+// `run` launches programs and receives signals through this seam; tests substitute a scripted one.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// Counters, gauges and histograms as plain data. Engines answer with them, and exporters write them.
+// Defines counters, gauges and histograms as plain data. Engines answer with them, and exporters write them.
 #include <cstdint>
 #include <optional>
 #include <string>

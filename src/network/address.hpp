@@ -1,5 +1,5 @@
 #pragma once
-// The address needed to connect to an endpoint. It travels as opaque bytes through the application's communicator.
+// An Address tells how to connect to an endpoint. It travels as opaque bytes through the application's communicator.
 #include "network/wire.hpp"
 
 namespace perdure::network {

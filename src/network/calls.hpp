@@ -1,6 +1,6 @@
 #pragma once
-// The caller's half of a session: calls in flight, each in its own slot. All timers of a call are the caller's, so the
-// other side keeps none. Pure except for the condition that callers wait on; the peer's lock guards it.
+// Keeps the caller's half of a session: calls in flight, each in its own slot. All timers of a call are the caller's,
+// so the other side keeps none. Pure except for the condition that callers wait on; the peer's lock guards it.
 #include <condition_variable>
 #include <functional>
 #include <map>

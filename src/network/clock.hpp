@@ -1,5 +1,5 @@
 #pragma once
-// One thread that does due work, and sleeps otherwise.
+// Runs one thread that does due work, and sleeps otherwise.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// The network as engines use it: requests with answers, and memory that peers read, between engines that proved the job
-// key to each other. It is the same over every wire. Thread-safe.
+// Gives engines the network: requests with answers, and memory that peers read, between engines that proved the job key
+// to each other. It is the same over every wire. Thread-safe.
 #include <functional>
 #include <memory>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the endpoint: its state and threads. The wire's thread receives, service threads run handlers, and the
-// clock's thread repeats unanswered messages and guards.
+// Holds the endpoint's state and threads. Private to the endpoint. The wire's thread receives, service threads run
+// handlers, and the clock's thread repeats unanswered messages and guards.
 //
 // Locks: `mutex_` (known peers), each peer's (calls, transfers), and those inside `transfers_`, `visits_`, `received_`,
 // `for_clock_`. No thread holds one of these while it takes another. All may be held when the wire or the clock is

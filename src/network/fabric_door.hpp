@@ -1,5 +1,5 @@
 #pragma once
-// Private to the fabric wire: guards the provider's listening port. The provider accepts every caller, and keeps the
+// Guards the provider's listening port. Private to the fabric wire. The provider accepts every caller, and keeps the
 // connection until its other end closes it. This closes those of strangers from outside of the provider, which sees
 // broken connections. It does nothing if the provider has no TCP listener. (docs/adr/0030)
 #include <sys/socket.h>

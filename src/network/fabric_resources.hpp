@@ -1,5 +1,5 @@
 #pragma once
-// Private to the fabric wire: owns its libfabric objects, and closes them in reverse order.
+// Owns the fabric wire's libfabric objects, and closes them in reverse order. Private to the wire.
 #include <memory>
 
 #include "network/fabric_library.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Private: the wire over libfabric. One thread makes progress and reports; it sleeps on the completion queue's
+// Implements the wire over libfabric. One thread makes progress and reports; it sleeps on the completion queue's
 // descriptor. Any thread begins sends and transfers. Operations that the provider cannot take at the moment wait in a
 // bounded list, which the thread processes.
 #include <atomic>

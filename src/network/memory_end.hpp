@@ -1,5 +1,5 @@
 #pragma once
-// Private to the memory wire: one end with its thread, which does due work in order of time.
+// Implements one end of the memory wire; its thread does due work in order of time. Private to the wire.
 #include <condition_variable>
 #include <functional>
 #include <map>

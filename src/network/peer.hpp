@@ -1,5 +1,5 @@
 #pragma once
-// One session with another engine, as long as it stands.
+// A Peer is one session with another engine, as long as it stands.
 #include <atomic>
 #include <mutex>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The other half of a session: incoming requests, running ones, and their replies until the caller has them. A request
-// is handed out once, however often its messages come. Pure; the peer's lock guards it.
+// Keeps the server's half of a session: incoming requests, running ones, and their replies until the caller has them. A
+// request is handed out once, however often its messages come. Pure; the peer's lock guards it.
 #include <map>
 #include <optional>
 

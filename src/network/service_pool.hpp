@@ -1,5 +1,5 @@
 #pragma once
-// A few threads that carry out peers' requests, away from the wire's thread.
+// Runs peers' requests on a few threads, away from the wire's thread.
 #include <condition_variable>
 #include <deque>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-// One request or reply in flight in fragments: the sent, the acknowledged, and the received ones. Pure.
+// Tracks one request or reply in fragments: the sent, the acknowledged, and the received ones. Pure.
 #include <optional>
 
 #include "network/message.hpp"

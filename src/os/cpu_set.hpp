@@ -1,5 +1,5 @@
 #pragma once
-// A set of processors by their numbers, written as the kernel writes it: "0-3,8".
+// CpuSet is a set of processors by their numbers, written as the kernel writes it: "0-3,8".
 #include <cstdint>
 #include <initializer_list>
 #include <span>

@@ -1,5 +1,5 @@
 #pragma once
-// An open directory. Its entries are reached through its descriptor, never again by path, so renaming or replacing a
+// Opens directories, and reaches their entries through the descriptor, never again by path. So renaming or replacing a
 // parent directory misleads nobody.
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// The client of a parity server (perdure-parityd), for engines and other programs: it orders the parities of blocks.
-// The server reads the blocks itself from the endpoints that expose them; its clients send small requests and wait.
+// The client orders the parities of blocks from a parity server (perdure-parityd), for engines and other programs. The
+// server reads the blocks itself from the endpoints that expose them; its clients send small requests and wait.
 // Thread-safe.
 //
 // Every request may be repeated: it names an id that the client chose. All errors come within the time-outs.

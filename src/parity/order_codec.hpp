@@ -1,5 +1,6 @@
 #pragma once
-// Private: encodes orders, the one large frame. Blocks name memory by its number in a table, as many share one.
+// Encodes orders, the one large frame. Private to the module. Blocks name memory by its number in a table, as many
+// share one.
 #include "parity/order.hpp"
 
 namespace perdure::parity {

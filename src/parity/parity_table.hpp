@@ -1,5 +1,5 @@
 #pragma once
-// A parity server's content by id. Thread-safe; it reads no blocks.
+// Keeps a parity server's content by id. Thread-safe; it reads no blocks.
 #include <functional>
 #include <map>
 #include <mutex>

@@ -1,5 +1,5 @@
 #pragma once
-// A parity server, members with blocks, and a client, on one wire, for tests.
+// Sets up a parity server, members with blocks, and a client, on one wire, for tests.
 #include <cstring>
 #include <numeric>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a parity server. It is never unmapped while the server lives: a client that still reads a returned
-// piece reads other content, but valid memory.
+// Allocates the memory of a parity server. It is never unmapped while the server lives: a client that still reads a
+// returned piece reads other content, but valid memory.
 #include <map>
 #include <memory>
 #include <mutex>

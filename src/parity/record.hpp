@@ -1,5 +1,5 @@
 #pragma once
-// The server's record of one id.
+// Defines the server's record of one id.
 #include <memory>
 
 #include "parity/combine.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// The parity server itself: perdure-parityd runs it, and tests and benchmarks run it in their own process
-// (docs/adr/0016-the-parity-server.md).
+// Implements the parity server. The program perdure-parityd runs it, and tests and benchmarks run it in their own
+// process (docs/adr/0016-the-parity-server.md).
 //
 // Threads: the endpoint's answer. `orders_at_once` threads each carry out one order, with their own lanes and reads, so
 // a member that does not answer delays its own order only. `rebuilds_at_once` threads do likewise.

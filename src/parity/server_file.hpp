@@ -1,6 +1,6 @@
 #pragma once
-// The file that a parity server writes for its clients: its address, and the key of its users. A process that can read
-// the file can use the server, so only its user can (docs/format/parity-server-file.md).
+// Writes and reads the file that a parity server has for its clients: its address, and the key of its users. A process
+// that can read the file can use the server, so only its user can (docs/format/parity-server-file.md).
 #include <string>
 #include <vector>
 

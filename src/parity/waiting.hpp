@@ -1,5 +1,5 @@
 #pragma once
-// Private to the client: growing pauses between two requests, and the rest of a time limit.
+// Makes growing pauses between two requests, up to a time limit. Private to the client.
 #include <algorithm>
 
 #include "os/system.hpp"

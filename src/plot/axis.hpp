@@ -1,5 +1,5 @@
 #pragma once
-// Private to plot/: one axis of a chart.
+// Computes one axis of a chart. Private to plot/.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Private to plot/: Perdure's own letters, drawn here. Each has a cell of 5 by 9 pixels. Capitals and figures fill the
-// rows 0 to 6, and small letters start in row 2. The rows 7 and 8 are below the line.
+// Draws Perdure's own letters. Each has a cell of 5 by 9 pixels. Private to plot/. Capitals and figures fill the rows 0
+// to 6, and small letters start in row 2. The rows 7 and 8 are below the line.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// A picture of pixels, and its PNG file. Pure.
+// Draws a picture of pixels, and encodes it as a PNG file. Pure.
 #include <cstdint>
 #include <string>
 #include <vector>

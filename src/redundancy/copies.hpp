@@ -1,5 +1,5 @@
 #pragma once
-// Shared code of buddy and partner: a copy of everything at the next position.
+// Buddy and partner share this code: they keep a copy of everything at the next position.
 #include "redundancy/block_map.hpp"
 
 namespace perdure::redundancy {

@@ -1,5 +1,5 @@
 #pragma once
-// Shared code of the schemes with stripes.
+// The schemes with stripes share this code.
 #include "redundancy/block_map.hpp"
 #include "redundancy/stripes.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The shared steps of reading and verifying a segment, in their order. Inside this module only.
+// Declares the steps that reading and verifying a segment share, in their order. Inside this module only.
 #include "segment/reader.hpp"
 
 namespace perdure::segment {

@@ -1,5 +1,5 @@
 #pragma once
-// One simulated node: writers, the queue, tiers, flush threads, and its way to the store. It decides with the engine's
+// Simulates one node: writers, the queue, tiers, flush threads, and its way to the store. It decides with the engine's
 // policies. Knows no clock: advance(t) is called with the time of its next event, or earlier.
 #include <deque>
 #include <unordered_map>
