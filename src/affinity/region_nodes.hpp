@@ -17,7 +17,7 @@ struct NodeRun {
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
 
-/// Empty: unknown, or all on one node.
+/// Empty: unknown, or of no interest.
 struct RegionNodes {
   std::vector<NodeRun> runs;  ///< together the region, or the part of it that repeats
   bool in_turn = false;       ///< the runs repeat

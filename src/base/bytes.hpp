@@ -1,5 +1,5 @@
 #pragma once
-// This header has byte sizes: constants, rounding, parsing and formatting.
+// Rounds, parses and formats sizes in bytes.
 #include <cstdint>
 #include <span>
 #include <string>

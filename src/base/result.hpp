@@ -100,8 +100,7 @@ auto caught(const Object& object, Work work) -> decltype(work()) {
   }
 }
 
-/// Runs `work` until its end, or until it throws. Shutdown code uses it, so that one part's failure does not keep the
-/// next from ending.
+/// Runs `work` until its end, or until it throws: one part's failure does not keep the caller from the next part.
 template <class Work>
 void attempt(Work work) noexcept {
   try {

@@ -15,8 +15,8 @@ struct Backlog {
 ///
 /// From then on flushes read both at once (flush_order.hpp). While `top` has content the store is busy, and reads of
 /// the tier cost nothing. Then the tier is read alone, as fast as it can be, and the store waits for it. Few chunks are
-/// read by few threads, and so more slowly. Chunks that are read together end together, so that the last chunks of all
-/// threads go to the store when nothing else is left. By so much less of `top` are they covered.
+/// read by few threads, and so more slowly. Chunks that are read together end together: the last chunks of all threads
+/// go to the store when nothing else is left. So many chunks of `top` fewer hide the reads.
 Backlog backlog(const View& view, const TierState& tier, const TierState& top, std::uint64_t chunks);
 
 /// Accepts so many seconds later for every second that the local phase ends sooner. A tier that reads more slowly than

@@ -29,7 +29,6 @@ class FlushPool {
   /// Begins with `first` threads while nothing is known of the store.
   explicit FlushPool(unsigned first = ThreadSearch::kFirst) : search_(first) {}
 
-  /// Does ThreadSearch::observe().
   void observe(double now_s, double threads, double bytes_per_s) { search_.observe(now_s, threads, bytes_per_s); }
 
   /// Returns how many threads may run now. If more run, threads that finish a chunk take no other. The number is never

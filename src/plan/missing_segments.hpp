@@ -13,9 +13,9 @@ namespace perdure::plan {
 /// of rank r, and each segment is written by a node on which ranks of it run. A lost node's segment stays one segment
 /// even if its ranks run on different nodes now: its writer then needs all their pieces. Without known segments the
 /// result is the layout of this launch.
-/// Returns nothing if the version cannot be completed at the store. Then the known segments contradict each other. Or
-/// more than one is missing, and the store, which is `store_unread`, may have others under the same names. A single
-/// missing one can only equal the store's.
+/// Returns nothing if the version cannot be completed at the store. That is so if the known segments contradict each
+/// other. It is also so if more than one is missing, and the store, which is `store_unread`, may have others under the
+/// same names. A single missing one can only equal the store's.
 std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<SegmentPart>& known,
                                                         const std::vector<std::uint32_t>& nodes_now,
                                                         Aggregation aggregation, bool store_unread = false);
