@@ -10,14 +10,14 @@ namespace perdure::metrics {
 struct Definition {
   const char* name;
   Kind kind;
-  const char* unit;    ///< empty: a plain count
-  const char* labels;  ///< of a sample, separated by ", "; besides those that name the engine
+  const char* unit;    ///< empty: a plain number
+  const char* labels;  ///< a sample's labels, separated by ", ", without those that name the engine
   const char* help;
 };
 
-/// In the order of the page.
+/// Returns them in the order of the page.
 std::span<const Definition> definitions();
-/// nullptr: there is none of this name.
+/// Returns nullptr if no metric has this name.
 const Definition* find_definition(std::string_view name);
 
 /// Collects samples under the definitions' names. A sample without a definition gets no help text, so check() refuses

@@ -1,4 +1,4 @@
-// Tests the text that Prometheus reads: its form, and what is refused.
+// Tests the text that Prometheus reads: its form, and refusals.
 #include "metrics/exposition.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Encodes families for the message from an engine to its clients.
+// Encodes families as a message from an engine to its clients.
 #include <string>
 #include <vector>
 
@@ -11,8 +11,8 @@ namespace perdure::metrics {
 
 base::Json to_json(const std::vector<Family>& families);
 base::Json to_json(const Labels& labels);
-/// Decodes a list of at most 1000 families with 100 000 samples in all. Fails with PERDURE_CORRUPT about `object` if
-/// anything is missing, of another type, or fails check(). So the result can be encoded.
+/// Fails with PERDURE_CORRUPT about `object` if a part is missing, has another type, or fails check(): results can be
+/// encoded. `json` is a list of at most 1000 families with 100 000 samples in all.
 base::Result<std::vector<Family>> families_from_json(const base::Json& json, const std::string& object);
 base::Result<Labels> labels_from_json(const base::Json& json, const std::string& object);
 

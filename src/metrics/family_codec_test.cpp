@@ -1,4 +1,4 @@
-// Tests that families round-trip as a message, and that malformed ones are refused.
+// Tests that families survive the message, and that malformed messages are refused.
 #include "metrics/family_codec.hpp"
 
 #include <gtest/gtest.h>

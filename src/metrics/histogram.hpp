@@ -8,7 +8,7 @@ namespace perdure::metrics {
 
 class Histogram {
  public:
-  /// `bounds`: finite and ascending.
+  /// `bounds` are finite and ascending.
   explicit Histogram(std::vector<double> bounds) {
     data_.counts.resize(bounds.size() + 1);
     data_.bounds = std::move(bounds);

@@ -1,6 +1,5 @@
 #pragma once
-// Computes the mean of the last few observations (VeloC IPDPS'19, Algorithm 3: the average flush bandwidth). Not
-// thread-safe.
+// Averages the last few observations (VeloC IPDPS'19, Algorithm 3: the average flush bandwidth). Not thread-safe.
 #include <cmath>
 #include <cstddef>
 #include <deque>

@@ -1,5 +1,5 @@
 #pragma once
-// Makes valid UTF-8 of text, whatever bytes it came with.
+// Makes valid UTF-8 of any bytes.
 #include <string>
 #include <string_view>
 
