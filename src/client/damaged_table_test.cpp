@@ -84,8 +84,7 @@ TEST_F(DamagedTable, WholeOnesAreRestored) {
   expect_restores(2);
 }
 
-// Damages the first byte, one of the middle and the last, in the tables of rank 0 and of rank 1, which runs on another
-// node.
+// Damages the first, a middle and the last byte in the tables of rank 0 and of rank 1. Rank 1 runs on another node.
 TEST_F(DamagedTable, MakesTheNextOlderVersionTheOneThatAllRanksGetTwiceInARow) {
   const auto tables = manifest_of(2).tables;
   for (const std::uint32_t rank : {0U, 1U})
