@@ -29,7 +29,7 @@ TEST(Forget, SaysWhatIsThereAndDoesNothingWithoutYes) {
 
 TEST(Forget, MakesTheNameAFirstStartAndTouchesNoOther) {
   SampleStore store;
-  // Written by a node whose clock is ahead.
+  // A node whose clock is ahead wrote it.
   store.add("nbody", 1, 2, {}, 5000, 9'000'000'000'000'000'000);
   store.add("heat", 1);
   const auto json = run_verb({"forget", "nbody", "--yes", "--json", "--store", store.path()}).json();
@@ -88,7 +88,7 @@ TEST(Forget, OfANameWhoseOwnerNobodyCanReadIsDone) {
   EXPECT_THAT(store.store().list("nbody").value(), IsEmpty());
 }
 
-// A writer that lives has written its record again by the end of the lease.
+// A living writer has written its record again by the end of the lease.
 TEST(Forget, OfANameWhoseDamagedRecordIsWrittenAgainIsRefused) {
   SampleStore store;
   store.add("nbody", 1);
