@@ -1,5 +1,5 @@
 #pragma once
-// The facts that `perdure inspect` shows, about a running process or a stored one.
+// `perdure inspect` shows these facts about a running process or a stored one.
 #include <map>
 
 #include "base/json.hpp"

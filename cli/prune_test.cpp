@@ -357,7 +357,7 @@ TEST(Prune, AfterAVersionThatOneGoesBackTo) {
   EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2));
   EXPECT_THAT(versions_left(store, "heat"), ElementsAre(1, 2, 3, 9));
   EXPECT_THAT(run_verb(with(from_2, "--yes")).out, HasSubstr("nothing to remove"));
-  // A version that is not there is a mistake: what comes after it would be lost by it.
+  // A missing version is a mistake: the versions after it would be lost by it.
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"heat", "--after", "0"}, {"het", "--after", "2"}}) {
     std::vector<std::string> arguments{"prune", "--store", store.path(), "--yes"};

@@ -468,12 +468,12 @@ PERDURE_API perdure_status perdure_any(perdure_t* handle, int here, int* any);
 PERDURE_API perdure_status perdure_due(perdure_t* handle, unsigned* reasons);
 
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until all captured data is at the
- * store or was abandoned. The wait is no longer than the option `engine.drain_timeout`; the option `messages` makes it
- * say for what it waits. PERDURE_OK: nothing remains behind. PERDURE_INCOMPLETE: everything on the nodes is stored, but
- * the store has only a part of a version. Redundancy that may complete it stays on the nodes. If another rank is in
- * another call, or gone, the call fails, and the node's engine stores its data by itself. PERDURE_BUSY: another call on
- * the handle is running that is not waited for (above); the handle stays. In all other cases the handle is gone,
- * whatever is returned. After a failure, perdure_error_text(NULL) says why. Calls with a closed handle return
+ * store or was abandoned. The wait is no longer than the option `engine.drain_timeout`; with the option `messages` it
+ * names the versions that it waits for. PERDURE_OK: nothing remains behind. PERDURE_INCOMPLETE: everything on the nodes
+ * is stored, but the store has only a part of a version. Redundancy that may complete it stays on the nodes. If another
+ * rank is in another call, or gone, the call fails, and the node's engine stores its data by itself. PERDURE_BUSY:
+ * another call on the handle is running that is not waited for (above); the handle stays. In all other cases the handle
+ * is gone, whatever is returned. After a failure, perdure_error_text(NULL) says why. Calls with a closed handle return
  * PERDURE_CLOSED if the pointer was kept in another variable.
  *
  * A handle that nobody closed is closed when the process ends by return from main() or exit(), so its data is stored

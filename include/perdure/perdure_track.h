@@ -56,7 +56,7 @@ typedef struct perdure_track_policy {
                      ends it at once. Requests that are still open at perdure_track_close() are forgotten; ignored
                      signals stay ignored. SIGUSR1 asks for a checkpoint. Needs perdure_track_tick() */
   double patience_s; /**< seconds that ranks wait for each other in a tick, and before a checkpoint, a start and a
-                        restore. Then they get PERDURE_TIMEOUT, which names the region, and who has come and who has
+                        restore. Then they get PERDURE_TIMEOUT, which names the region, and the ranks that have come or
                         not. 0: 1800; less than 0: as long as it takes. Ranks that have come together wait within a
                         checkpoint as long as it takes */
 } perdure_track_policy;

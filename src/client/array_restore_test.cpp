@@ -502,7 +502,7 @@ TEST_F(ArrayRestores, AreTheLatestAlsoWhereNothingIsProtectedYet) {
   }
 }
 
-// Names decide, on any number of ranks, and what is declared to have changed has changed.
+// Names decide, on any number of ranks, and declared changes take effect.
 TEST_F(ArrayRestores, FindArraysByTheirNamesAndTakeChangesThatAreDeclared) {
   const auto whole = box_of({{0, 100}});
   const auto block = [&](const Session& session) {

@@ -1,5 +1,5 @@
 #pragma once
-// A capture of protected regions goes on here while the program runs (docs/copy-on-write.md). A block is copied when a
+// Captures protected regions while the program runs (docs/copy-on-write.md). A block is copied when a
 // thread is about to write to it, or when this class reaches it. Its thread talks to the engine and never to other
 // ranks.
 #include <condition_variable>

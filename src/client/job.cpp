@@ -217,7 +217,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   const bool begins = opening.operation == Operation::checkpoint;
   if (ready && begins)
     (void)base::caught("level node", [&]() -> base::Status {
-      opening.node_level_bits = 0;  // a rank that cannot say what is promised promises nothing
+      opening.node_level_bits = 0;  // a rank that does not know its engine's promises reports none
       group_.add_node_levels(opening);
       return {};
     });

@@ -377,7 +377,7 @@ TEST_F(PiecesAhead, DoNotWaitForRoom) {
   });
 }
 
-/// Records what the opening is told of it, and whether it was aborted.
+/// Records the calls that the opening makes to it: its result, and an abort.
 class ToldPiece : public AheadOfOpening {
  public:
   explicit ToldPiece(std::optional<segment::Attempt> attempt) : attempt_(attempt) {}

@@ -1,5 +1,5 @@
 #pragma once
-// The store's versions of a name, as rank 0 found them.
+// Rank 0 finds the store's versions of a name, and these describe them.
 #include <optional>
 #include <string>
 #include <vector>

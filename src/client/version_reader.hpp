@@ -69,7 +69,7 @@ class VersionReader {
   /// Reads a whole chunk of any rank's piece, which locate() found, to `spans`, as RankImage::read_chunk() does.
   /// [local]
   base::Status read_chunk(std::uint32_t rank, std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// [local] Closes the store's file of this rank, of which nothing more is read for now.
+  /// [local] Closes the store's file of this rank, as no more of it is read for now.
   void let_go(std::uint32_t rank);
   /// Reads bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every
   /// chunk that has any of them is verified as a whole. PERDURE_INVALID_ARGUMENT beyond the capture's end.
@@ -124,7 +124,7 @@ class VersionReader {
   segment::VersionId id_;
   RegionNews regions_;
   Whereabouts where_;
-  std::vector<plan::PieceSource> sources_;  // by rank, where engines reach each other; the same on all ranks
+  std::vector<plan::PieceSource> sources_;  // by rank, if engines reach each other; the same on all ranks
   std::optional<std::vector<plan::SegmentPlan>> segments_;  // and the segments that the store still needs
   Fetching fetching_;
   std::map<std::uint32_t, RankImage> images_;

@@ -343,7 +343,7 @@ TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
     ASSERT_TRUE(reader.restore(rank, *needed, all));
     ASSERT_EQ(all.bytes_written(), kBytes);
     EXPECT_TRUE(all.agrees_with(expected(rank, 0, kBytes)));
-    // Chunks of which nothing is needed are not read.
+    // Unneeded chunks are not read.
     capture::CollectingTarget some({{10, 5}, {3 * kChunk + 1, 1}});
     const std::uint64_t before = reader.bytes_read().store;
     ASSERT_TRUE(reader.restore(rank, some.accept((*reader.locate(rank))->regions).value(), some));

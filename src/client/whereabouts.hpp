@@ -1,5 +1,5 @@
 #pragma once
-// The places of the chosen version's pieces, as all ranks saw them then.
+// Keeps the places of the chosen version's pieces, as all ranks saw them then.
 #include <optional>
 #include <set>
 #include <vector>

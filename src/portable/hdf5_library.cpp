@@ -49,7 +49,7 @@ Result<Hdf5Library> load() {
 #undef PERDURE_HDF5_LOAD
   if (missing != nullptr)
     return base::fail(PERDURE_UNAVAILABLE, found, std::string("the library lacks ") + missing, kRemedy);
-  // At its end the library would write again what it could not write to a full disk.
+  // At its end the library would try again to write data that a full disk refused.
   (void)functions.H5dont_atexit();
   if (functions.H5open() < 0) return base::fail(PERDURE_UNAVAILABLE, found, "the library does not start", kRemedy);
   (void)functions.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it prints nothing: errors are values here

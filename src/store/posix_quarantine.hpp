@@ -11,8 +11,8 @@ std::string quarantine_report(std::string file);
 base::Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                                 const base::Error& why);
 
-/// Finishes what a process that died between its two renames left, for this checkpoint. An intact segment is put back;
-/// a damaged one stays in quarantine.
+/// Finishes the work of a process that died between its two renames, for this checkpoint. An intact segment is put
+/// back; a damaged one stays in quarantine.
 base::Status finish_quarantine(const PosixPlace& place, const std::string& name);
 
 /// Lists the segments in quarantine whose file names say that they were of this checkpoint.

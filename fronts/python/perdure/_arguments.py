@@ -12,7 +12,7 @@ from . import errors
 from ._capi import ffi
 
 MESSAGE_BYTES = 4096
-"""Room for what the library says when it could not open something."""
+"""A text for the library, or room for its error when an open fails."""
 
 
 def c_text(text: str, what: str) -> Any:

@@ -1,4 +1,4 @@
-"""Run by test_mpi.py under mpirun: DIRECTORY of the test, and the work to do."""
+"""test_mpi.py runs this under mpirun; its arguments are the DIRECTORY of the test, and the work to do."""
 
 import sys
 from pathlib import Path
