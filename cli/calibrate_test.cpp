@@ -1,3 +1,4 @@
+// perdure calibrate measures tiers and stores their models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Regions and stores of two runs are compared, and the differences are named.
 #include "inspect/check_protection_compare.hpp"
 
 #include <gmock/gmock.h>

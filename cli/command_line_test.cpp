@@ -1,3 +1,4 @@
+// The command line is parsed, and each verb answers or refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// perdure forget makes a name a first start, and refuses while a job writes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Reads the facts of `perdure inspect` from a stored image.
 #include <algorithm>
 
 #include "base/hash.hpp"

@@ -1,3 +1,4 @@
+// Reads the facts of `perdure inspect` from a running process.
 #include "cli/inspected.hpp"
 #include "process/fields_of_text.hpp"
 #include "process/held_tree.hpp"

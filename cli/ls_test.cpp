@@ -1,3 +1,4 @@
+// perdure ls lists versions, branches and quarantined segments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// perdure prune removes what it says, and nothing that a restore needs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>

@@ -1,3 +1,4 @@
+// The XML of a machine is what hwloc reads.
 #include "cli/topology_xml.hpp"
 
 #include <dlfcn.h>

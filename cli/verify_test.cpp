@@ -1,3 +1,4 @@
+// perdure verify finds any changed byte, and names file, offset and rank.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -136,10 +136,11 @@ module perdure
       type(*), dimension(..), intent(in), optional :: bytes
     end subroutine
 
-    !> Registers 1 to 32 arrays and scalars in one call, each of its own kind and rank. r1 is region `first_id`, r2 is `first_id` + 1, and so on. [local] When one is refused, none of these ids is protected, and perdure_error_text names the id and the
+    !> Registers 1 to 32 arrays and scalars in one call, each of its own kind and rank. r1 is region `first_id`, r2 is `first_id`
+    !! + 1, and so on. [local] When one is refused, none of these ids is protected, and perdure_error_text names the id and the
     !! reason. The former regions of these ids are given up, so arrays may have moved or swapped their memory. Each must be
     !! allocated; one that is not is refused. (A compiler that takes an unallocated array as absent hides it if it is the last
-    !! one; gfortran does not.) `bytes` is as in perdure_protect, for all objects of derived types.
+    !! one; gfortran does not.) For all objects of derived types, `bytes` is as in perdure_protect.
     subroutine perdure_protect_all(handle, first_id, status, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, &
                                    r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, &
                                    r30, r31, r32, bytes) bind(c, name="perdure_fortran_protect_all")

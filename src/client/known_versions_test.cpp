@@ -1,3 +1,4 @@
+// A rank learns from the store which versions are taken.
 #include "client/known_versions.hpp"
 
 #include <gtest/gtest.h>

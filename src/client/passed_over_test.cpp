@@ -1,3 +1,4 @@
+// Newer versions that a restore could not take are listed with their reasons.
 #include "client/passed_over.hpp"
 
 #include <gmock/gmock.h>

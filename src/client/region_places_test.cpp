@@ -1,3 +1,4 @@
+// Threads and pages come back to the places that a checkpoint noted.
 #include "client/region_places.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Only one process brought back of a name runs at a time.
 #include "client/run_claim.hpp"
 
 #include <gmock/gmock.h>

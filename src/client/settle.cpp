@@ -84,7 +84,7 @@ std::map<segment::VersionId, bool> versions_of(const std::vector<NodeHolding>& a
 
 enum class By { any_run, its_run };
 
-// A version of another run does not replace one.
+// With By::its_run, versions of other runs do not count.
 bool superseded(const std::map<segment::VersionId, bool>& versions, const InStore& stored, const segment::VersionId& id,
                 By by) {
   const auto newer = [&](const segment::VersionId& other) {

@@ -1,3 +1,4 @@
+// A rename gives all versions the new name, and a kill at any moment loses nothing.
 #include "inspect/rename_name.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Exported files contain the stored data, whatever its types and divisions are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

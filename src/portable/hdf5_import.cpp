@@ -1,3 +1,4 @@
+// Writes the data sets of an HDF5 file into a store as one version.
 #include <algorithm>
 
 #include "base/version.hpp"

@@ -1,3 +1,4 @@
+// Forks are recorded beside the versions of a name.
 #include "store/forks.hpp"
 
 #include <gtest/gtest.h>

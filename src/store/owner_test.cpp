@@ -1,3 +1,4 @@
+// The record of an owner comes back as it was written, and damage is found.
 #include "store/owner.hpp"
 
 #include <gmock/gmock.h>

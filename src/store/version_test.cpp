@@ -1,3 +1,4 @@
+// A version is complete only if its segments and manifests agree.
 #include <gtest/gtest.h>
 
 #include "support/temporary_directory.hpp"
