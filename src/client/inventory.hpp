@@ -1,7 +1,7 @@
 #pragma once
 // What all engines of the job hold, and where a version can be had then. Pure but for gather_inventories(). What nodes
 // tell all ranks is of a size that does not grow with the ranks of a node; what they keep for each other is told only
-// of versions and ranks that may need it. (docs/adr/0020, 0034)
+// of versions and ranks that may need it. (docs/adr/0020)
 #include <map>
 #include <optional>
 #include <set>

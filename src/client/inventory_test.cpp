@@ -1,6 +1,6 @@
 // Which version a restore takes, and where its pieces come from, by what engines and the store say. And what ranks tell
 // each other before a restore, at the size of large jobs: the real exchange and decisions, with the bytes that pass and
-// the memory that a rank takes for it counted. (docs/adr/0034)
+// the memory that a rank takes for it counted. (docs/adr/0020)
 #include "client/inventory.hpp"
 
 #include <gmock/gmock.h>

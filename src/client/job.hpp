@@ -21,7 +21,7 @@
 namespace perdure::client {
 
 /// What a rank does of a checkpoint before its opening, in the hope that all ranks do: then the opening is the
-/// agreement on it, too. (docs/adr/0044)
+/// agreement on it, too. (docs/adr/0042)
 class AheadOfOpening {
  public:
   virtual ~AheadOfOpening() = default;

@@ -1,6 +1,6 @@
 #pragma once
 // Small checkpoints that follow each other shortly: each rank stages its piece before the call's opening, of an attempt
-// that all ranks were told by the call before, so that the opening is the only exchange of the call (docs/adr/0044).
+// that all ranks were told by the call before, so that the opening is the only exchange of the call (docs/adr/0042).
 #include <optional>
 #include <string>
 

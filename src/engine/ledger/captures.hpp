@@ -1,6 +1,6 @@
 #pragma once
 // Captures under way: what their ranks announced, what they have written, and those that are flushed before their
-// commit. (docs/adr/0009)
+// commit. (docs/adr/0005)
 #include <optional>
 #include <vector>
 

@@ -44,7 +44,7 @@ class TierRoom {
   void give_back(SlotKey slot);  ///< it was taken for redundancy, and will not be kept
 
   // ---- slots whose chunk is also in its temporary segment: they are used again when somebody needs them
-  // (docs/adr/0009)
+  // (docs/adr/0005)
   std::uint64_t count_flushed(std::uint32_t tier) const;
   /// Chunks of the version that are in its temporary segment, and in their slots as long as nobody needs those.
   std::uint64_t chunks_to_spill(const segment::VersionId& id) const;
