@@ -1,7 +1,7 @@
 #pragma once
 // Gathers the holdings of all engines of the job, and plans where each version can be had. Pure but for
 // gather_inventories(). The size of a node's message does not grow with its ranks. Redundancy is told only for versions
-// and ranks that may need it. (docs/adr/0020, 0034)
+// and ranks that may need it. (docs/adr/0020)
 #include <map>
 #include <optional>
 #include <set>

@@ -1,6 +1,6 @@
 // The holdings of engines and the store decide which version a restore takes, and where its pieces come from. The tests
 // also count the bytes that ranks exchange before a restore, at the size of large jobs. They use the real exchange and
-// decisions, and count the memory that a rank takes, too. (docs/adr/0034)
+// decisions, and count the memory that a rank takes, too. (docs/adr/0020)
 #include "client/inventory.hpp"
 
 #include <gmock/gmock.h>

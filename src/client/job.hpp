@@ -21,7 +21,7 @@
 namespace perdure::client {
 
 /// The work of a checkpoint that a rank does before its opening, in the hope that all ranks do it. Then the opening is
-/// the agreement on it, too. (docs/adr/0044)
+/// the agreement on it, too. (docs/adr/0042)
 class AheadOfOpening {
  public:
   virtual ~AheadOfOpening() = default;

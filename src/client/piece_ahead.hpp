@@ -1,6 +1,6 @@
 #pragma once
 // Speeds up small checkpoints that follow each other shortly. Each rank stages its piece before the call's opening, for
-// an attempt that the call before told to all ranks. So the opening is the only exchange of the call. (docs/adr/0044)
+// an attempt that the call before told to all ranks. So the opening is the only exchange of the call. (docs/adr/0042)
 #include <optional>
 #include <string>
 

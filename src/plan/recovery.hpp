@@ -1,6 +1,6 @@
 #pragma once
 // Finds, after nodes were lost, the source of every rank's piece of a version, or why there is none. Pure, over the
-// inventories of all engines and the store. (docs/adr/0014, 0034)
+// inventories of all engines and the store. (docs/adr/0014, 0020)
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 // Tracks captures under way: what their ranks announced and have written, and which are flushed before their commit
-// (docs/adr/0009).
+// (docs/adr/0005).
 #include <optional>
 #include <vector>
 

@@ -43,7 +43,7 @@ class TierRoom {
   base::Result<tier::SlotAddress> take_spare(const segment::VersionId& id, std::uint64_t bytes);
   void give_back(SlotKey slot);  ///< it was taken for redundancy, and will not be kept
 
-  // ---- slots whose chunk is also in its temporary segment: they are reused when somebody needs them (docs/adr/0009)
+  // ---- slots whose chunk is also in its temporary segment: they are reused when somebody needs them (docs/adr/0005)
   std::uint64_t count_flushed(std::uint32_t tier) const;
   /// Counts chunks of the version that are in its temporary segment, and also in their slots while nobody needs those.
   std::uint64_t chunks_to_spill(const segment::VersionId& id) const;
