@@ -177,7 +177,7 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
     });
 }
 
-/// Counts the bytes that a rank hears of others while `ranks` of them restore an array that ten stored, with a label of
+/// Counts the bytes that a rank hears of others while `ranks` of them restore an array that ten stored. Its label has
 /// the given length.
 class HearAtRestore : public ArrayRestores {
  protected:
