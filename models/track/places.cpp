@@ -27,8 +27,8 @@ std::uint64_t hash_of(std::span<const Access> accesses) {
   return hash;
 }
 
-/// Goes backwards through the loops. Of all written elements it knows which are read before they are written again, and
-/// which no later loop touches.
+/// Goes backwards through the loops. Divides all written elements into those that are read before they are
+/// written again, those that are overwritten first, and those that no later loop touches.
 class Future {
  public:
   explicit Future(std::span<const BoxSet> written) : written_(written), read_(written.size()), idle_(written.size()) {

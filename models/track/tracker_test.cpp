@@ -47,8 +47,7 @@ void restore_everywhere(std::uint64_t seed, Shape shape) {
     for (const auto& end_after : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(seed % 4)}) {
       const auto tracked = program.run({{place}, end_after, nullptr, {}});
       ASSERT_EQ(tracked.read, whole.read);
-      // the program ended first
-      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
+      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;  // the program ended first
       const auto again = program.run({{}, {}, &tracked.checkpoints[0], {}});
       expect_end_of(again, whole);
     }
