@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The campaign's program, as somebody starts it: campaign_program_test.py PROGRAM. It fails when Perdure lies, says so and how to repeat it."""
+"""Tests the campaign's program as a user starts it: campaign_program_test.py PROGRAM. If Perdure lies, the program must
+fail, say so, and say how to repeat it."""
 import os
 import shlex
 import subprocess
@@ -9,7 +10,7 @@ import unittest
 
 PROGRAM = sys.argv.pop(1)
 
-# The lie is told in the second launch; the rest is not needed.
+# The lie happens in the second launch; the rest is not needed.
 SCENARIO = """job ranks=2
 launch nodes=0,1 store=full do=restore,checkpoint,checkpoint
 launch nodes=0,1 store=full do=restore,look
