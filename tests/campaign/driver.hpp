@@ -25,8 +25,8 @@ std::vector<Violation> carry_out(const Scenario& scenario, Driver& driver, std::
 enum class Lie { none, older, flipped, not_found, element };
 Lie lie_from(const std::string& name);
 
-/// Ranks are processes and nodes are simulated, all in `directory`, which the caller owns. Of the lies it can tell
-/// `element`, from the second launch on.
+/// Ranks are processes and nodes are simulated, all in `directory`, which the caller owns. The only lie that it can
+/// tell is `element`, from the second launch on.
 std::unique_ptr<Driver> real_driver(const std::string& directory, Lie lie = Lie::none);
 /// Ends all processes that real_driver() started in `directory` and did not end.
 void end_everything_in(const std::string& directory);

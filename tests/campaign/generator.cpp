@@ -126,7 +126,7 @@ void Drawing::resize(Launch& launch) {
   launch.per_node = std::max((launch.ranks + kMostNodes - 1) / kMostNodes, 1 + below(4));
   if (once_in(3)) std::shuffle(launch.nodes.begin(), launch.nodes.end(), random_);
   fit_nodes(launch, launch.ranks);
-  // Who leaves the options as they were may have too few nodes for the scheme.
+  // With unchanged options, the launch may have too few nodes for the scheme.
   if (!once_in(3)) draw_scheme(launch);
 }
 

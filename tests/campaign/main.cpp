@@ -1,3 +1,5 @@
+// Runs drawn scenarios against Perdure, and shrinks those that violate a promise.
+//
 // perdure_campaign [--elastic] --runs N --seed S [--at-once K] [--limit SECONDS] [--tries N]
 //                  [--lie older|flipped|not-found|element]
 // perdure_campaign --scenario TEXT

@@ -1,8 +1,10 @@
+// Carries out drawn user behaviour, and shrinks the descriptions that violate a promise.
+//
 // perdure_people --runs N --seed S [--at-once K] [--tries N]
 // perdure_people --people TEXT | --scenarios FILE | --show SEED
 //
-// Carries out user behaviour that N seeds draw, from S on, each in its own directory. If one violates a promise, the
-// program prints it, shrinks it, and prints it again with the command that repeats it. The last line is
+// It runs the descriptions of N seeds, from S on, each in its own directory. If one violates a promise, the program
+// prints it, shrinks it, and prints it again with the command that repeats it. The last line is
 // "N runs, M failed"; the status is 0 only if none failed.
 #include <signal.h>
 #include <sys/wait.h>

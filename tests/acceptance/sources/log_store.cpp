@@ -1,6 +1,6 @@
 // Implements log://DIRECTORY, the store that the acceptance test of the layout adds. Each segment is a file under its
-// own name. A line at the end of a log, written under a lock, publishes it. Nothing is renamed, and an unpublished
-// segment cannot be resumed. The lines, of which later ones win:
+// own name. A line at the end of a log, written under a lock, publishes it. The store renames no file, and an
+// unpublished segment cannot be resumed. The lines, of which later ones win:
 //   + VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment is published
 //   - VERSION CREATED NONCE NAME                     all segments of the attempt are removed
 //   = TIME 0 0 NAME                                attempts at versions of the name up to that time are removed
