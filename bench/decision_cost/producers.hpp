@@ -1,5 +1,5 @@
 #pragma once
-// Sets up the situation in which decisions are measured: 256 ranks of one node capture more than their memory tier
+// Sets up the situation in which decisions are measured. The 256 ranks of one node capture more than their memory tier
 // holds, and it is flushed meanwhile. No flush runs: the benchmark says when a chunk was flushed.
 #include <benchmark/benchmark.h>
 

@@ -23,8 +23,8 @@ class Field {
   std::uint64_t wrong() const;
 
  private:
-  /// Calls `use(at, count, number)` for each row along the last dimension, with its address, its length, and the number
-  /// in the array of its first element.
+  /// Calls `use(at, count, number)` for each row along the last dimension: with its address, its length, and the
+  /// array's number of its first element.
   template <class Use>
   void each_row(Use use) const;
   std::vector<std::uint64_t> extents_;

@@ -8,7 +8,7 @@
 
 namespace perdure::elastic_bench {
 
-/// Where a job has its store and its nodes' directories.
+/// The directories of a job's store and nodes.
 struct Places {
   std::string directory;      ///< of store and nodes
   std::string node = "node";  ///< a job with another name shares the store but not the nodes' data

@@ -1,5 +1,5 @@
 #pragma once
-// Measures restores of an array that one job wrote: other jobs with as many or other numbers of ranks restore it, from
+// Measures restores of an array that one job wrote. Other jobs, with as many or other numbers of ranks, restore it from
 // memory or from the store.
 #include <nlohmann/json_fwd.hpp>
 

@@ -8,8 +8,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy
 import figures
 from figures import figure, missing
 
-# Published for OPS, for programs of the same equations: the number of arrays, with halos of two cells on each side, how
-# many of them a restart needs at least, and their share of all data.
+# Published for OPS, for programs of the same equations: the number of arrays, with halos of two cells on each side.
+# Also how many of them a restart needs at least, and their share of all data.
 PUBLISHED = {"clover3d": {"dimensions": 3, "arrays": 27, "needed": 5, "share": 0.18},
              "taylor_green": {"dimensions": 3, "arrays": 64, "needed": 5, "share": 0.077},
              "tealeaf": {"dimensions": 2, "arrays": 20, "needed": 1, "share": 0.051}}
