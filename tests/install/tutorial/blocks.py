@@ -25,10 +25,10 @@ KINDS = ("file", "fragment", "run", "skip")
 KEYS = {
     "expect",  # a regular expression that the output must match
     "status",  # valid exit statuses, separated by commas, instead of 0
-    "kill",  # the program of which one process is killed with SIGKILL ...
-    "after",  # ... as soon as the output matches this; without `kill`: when Ctrl-C is pressed
-    "until",  # a file that must exist before the next line is typed, for background programs
-    "local",  # variables set by the line are forgotten after the block
+    "kill",    # the program of which one process is killed with SIGKILL ...
+    "after",   # ... as soon as the output matches this; without `kill`: when Ctrl-C is pressed
+    "until",   # a file that must exist before the next line is typed, for background programs
+    "local",   # variables set by the line are forgotten after the block
 }
 
 

@@ -20,7 +20,7 @@ class Shell:
         self.directory = str(directory)
         self.environment = dict(environment)
         self.state = pathlib.Path(state)  # a file in which bash leaves directory and variables
-        self.terminals = []  # terminals of commands that left background processes
+        self.terminals = []               # terminals of commands that left background processes
 
     def type(self, command, kill=None, after=None):
         """Runs one line; returns (exit status, output). With `kill`, kills one process of that program with SIGKILL as
