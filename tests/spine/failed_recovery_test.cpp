@@ -1,5 +1,5 @@
 // Tests recoveries that fail: a node that cannot recover, or an exporter that dies or hangs during it. The version is
-// then read from the store if it is complete there, and no retry goes on for ever. (docs/adr/0034)
+// then read from the store if it is complete there, and no retry goes on for ever. (docs/adr/0020)
 #include <gtest/gtest.h>
 
 #include "node_loss.hpp"

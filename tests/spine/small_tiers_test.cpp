@@ -1,5 +1,5 @@
 // Tests checkpoints that are larger than all tiers together: chunks are flushed while others are captured, and their
-// slots are reused. (docs/adr/0009)
+// slots are reused. (docs/adr/0005)
 #include <gtest/gtest.h>
 
 #include <filesystem>
