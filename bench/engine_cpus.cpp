@@ -1,7 +1,8 @@
 // Measures how much the engine slows a rank that computes beside its flush, if a launcher bound the rank to one
 // processor. The engine's threads are on that processor (engine.cpus = inherit), or where the node lets them run
 // (auto). Both alternate round by round, with two engines in one process, because machines are shared and noisy.
-//   mpirun -n 1 --bind-to core bench/engine_cpus [--bytes 256MiB] [--rounds 9] [--compute 1.0] [--store DIRECTORY]
+//
+//     mpirun -n 1 --bind-to core bench/engine_cpus [--bytes 256MiB] [--rounds 9] [--compute 1.0] [--store DIRECTORY]
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,5 +1,7 @@
 // Computes a blast with tracked regions (perdure_track.h) around its loops, like other users' programs.
-// blast [--steps N] [--rows N] [--columns N] [--checkpoint-loops N] [--undeclared]
+//
+//     blast [--steps N] [--rows N] [--columns N] [--checkpoint-loops N] [--undeclared]
+//
 // It declares what each loop reads and writes, and Perdure finds what a checkpoint needs. Bits do not depend on the
 // number of ranks.
 #include <mpi.h>

@@ -5,8 +5,9 @@
 
 namespace kernels {
 
-/// A symmetric, positive definite matrix of `rows` rows, with 16 elements in each at random places: D (L + 1/100) D. L
-/// is the Laplacian of a graph in which each row has 15 neighbours. D is a diagonal that makes the solution hard.
+/// A symmetric, positive definite matrix of `rows` rows, with 16 elements in each at random places. It is
+/// D (L + 1/100) D, where L is the Laplacian of a graph in which each row has 15 neighbours. D is a diagonal that makes
+/// the solution hard.
 class SparseMatrix {
  public:
   static constexpr std::int64_t kElements = 16;  ///< per row

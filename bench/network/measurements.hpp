@@ -11,8 +11,11 @@
 
 namespace perdure::bench {
 
-/// pingpong: half of a call whose answer has as many bytes. send: several requests in flight, with empty answers. read:
-/// one-sided, over the wire. view: one-sided, from the memory of a peer on this host.
+/// Kinds of measurements:
+/// - pingpong: half of a call whose answer has as many bytes
+/// - send: several requests in flight, with empty answers
+/// - read: one-sided, over the wire
+/// - view: one-sided, from the memory of a peer on this host
 struct Task {
   std::string kind;
   network::Bytes peer;  ///< address

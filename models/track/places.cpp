@@ -27,8 +27,8 @@ std::uint64_t hash_of(std::span<const Access> accesses) {
   return hash;
 }
 
-/// Goes backwards through the loops. Divides all written elements into those that are read before they are
-/// written again, those that are overwritten first, and those that no later loop touches.
+/// Goes backwards through the loops. Divides all written elements into three kinds. Some are read before they
+/// are written again, some are overwritten first, and some are touched by no later loop.
 class Future {
  public:
   explicit Future(std::span<const BoxSet> written) : written_(written), read_(written.size()), idle_(written.size()) {

@@ -29,7 +29,7 @@ sleep 100
 
 
 class Missing(Exception):
-    """Something that this system lacks."""
+    """Names a component that this system lacks."""
 
 
 @dataclasses.dataclass

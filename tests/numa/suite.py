@@ -30,7 +30,7 @@ perdure capture $! --name NAME --stop
 say "captured $?"
 """
 
-# A checkpoint that a program makes of its own regions and threads, and restores of it.
+# A program checkpoints its own regions and threads, and restores them.
 REGIONS = """
 regions write > /tmp/regions 2>&1
 show "regions write" /tmp/regions
@@ -48,7 +48,7 @@ say "tests $?"
 
 
 def script(threads, modes, travels, tests):
-    """`travels`: the image of the first machine is resumed here, too; else this is the first one."""
+    """`travels`: this machine also resumes the first machine's image; otherwise it is the first machine."""
     name = "here" if travels else FIRST
     text = COMMON
     if travels:
