@@ -139,7 +139,7 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
     newer_acknowledged = newer_acknowledged || newer.level >= PERDURE_LEVEL_PROCESS;
     newer_survives = newer_survives && survives_at_node(newer, launch);
   }
-  // A newer version may have reached level node unnoticed; then it replaces this one.
+  // A newer version may have reached level node unnoticed; then that one counts.
   // Pieces that have to move to other nodes need room there.
   const bool arrays = scenario_.jobs[static_cast<std::size_t>(attempt.job)].arrays != 0;
   const bool fits = has_room(launch) || (!arrays && attempt.layout.nodes == launch.nodes);

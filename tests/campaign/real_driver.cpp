@@ -89,7 +89,7 @@ std::string RealDriver::rules(const Scenario& scenario, std::size_t number) cons
   std::string rules;
   if (launch.store == "full") rules += "pwrite:" + directory_ + "/store:ENOSPC;";
   if (launch.store == "unreadable") rules += "*:" + directory_ + "/store:EIO;";
-  // The directory's name is the key and then the number of an engine, usually the first.
+  // The arena's directory is named by the key and then an engine's number, usually the first.
   if (!launch.refused.empty()) rules += launch.refused + ";";
   if (launch.missing >= 0) rules += "open:" + key(scenario, number, launch.missing) + ".0/arena:EMFILE;";
   return rules;

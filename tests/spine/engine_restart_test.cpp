@@ -64,8 +64,8 @@ TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
 }
 
 // No rank waits until its timeout, and the error names the node to look at. The engine dies during the wait, or as soon
-// as its own rank asks it for the version, which then notices before the others. A rank asks about versions of other
-// ranks before its own.
+// as its own rank asks it for the version, which then notices before the others. A rank asks its engine only about
+// versions other than the last one.
 class EngineOfAWait : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Ends, EngineOfAWait, testing::Values("keep_before_catalog", "engine_inventory:2"));
 

@@ -121,8 +121,8 @@ TEST_P(ParityServerLoss, WithoutRoomTheCheckpointStaysAtItsLowerLevelAndSaysSo) 
   expect_not_reached("it does not reach level node");
 }
 
-// Threads make the requests to a server. If an engine made them on its event loop, it would answer no one meanwhile,
-// and would not use the server after its timeout.
+// Threads make the requests to a server. If an engine made them on its event loop, it would answer no one meanwhile.
+// After its timeout it would report nothing about the server.
 TEST_P(ParityServerLoss, AServerThatHangsKeepsNobodyElseWaiting) {
   const auto part = [&](const Rank& rank, perdure_t* handle, State& state) {
     REQUIRE(checkpoint_to_node(handle, state, 1) == 0);
@@ -159,7 +159,7 @@ TEST_P(ParityServerLoss, StrangersTakeFewOfItsDescriptorsAndKeepNobodyOut) {
   const Strangers strangers(listeners_of(server_), 400);
   EXPECT_TRUE(eventually("1000 strangers are turned away", [&] { return strangers.turned_away() >= 1000; }));
   live_and_die_with_server(3);
-  // Connections of engines that have just died stay for a moment; those of unauthenticated peers stay.
+  // Connections of engines that have just died stay for a moment; the few that unauthenticated peers keep stay.
   const std::size_t most = calm + kDescriptors / 8 + 3 * 4;
   EXPECT_TRUE(eventually("it has few descriptors", [&] { return descriptors_of(server_) <= most; }));
   lose({1});

@@ -62,7 +62,7 @@ int live_as_thread(const perdure_communicator& communicator, const std::string& 
   state.advance(static_cast<std::uint64_t>(version));
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60));
-  // The store accepts nothing, so no other part retires old versions. Not every node has a part of a lost node's
+  // The store accepts nothing, so only this test retires old versions. Not every node has a part of a lost node's
   // versions.
   const auto retired = version < 3 ? PERDURE_OK : perdure_retire(handle, "app", version - 2);
   REQUIRE(retired == PERDURE_OK || retired == PERDURE_NOT_FOUND);
