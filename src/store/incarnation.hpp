@@ -8,6 +8,11 @@
 
 namespace perdure::store {
 
+/// Draws the content of a new record.
+std::string drawn_incarnation();
+/// The number that a record of this content stands for.
+std::uint64_t incarnation_of(base::ConstByteSpan record);
+
 /// See Store::incarnation. kNoIncarnation where the file is not there; whatever it contains, that is it.
 base::Result<std::uint64_t> read_incarnation(const os::Directory& directory);
 /// The same, but the file is made where it is not there. Of several who make it at once all get the same answer.

@@ -5,9 +5,6 @@
 
 namespace perdure::store {
 
-/// The name of the report of what is set aside, or being set aside, under this name.
-std::string quarantine_report(std::string file);
-
 base::Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                                 const base::Error& why);
 

@@ -117,6 +117,7 @@ struct Residue {
   std::uint64_t version = 0;
   segment::Attempt attempt;  ///< temporary, retired, misplaced
   std::string report_text;   ///< quarantined: the text of its report; empty: none
+  std::uint64_t age_ns = 0;  ///< since it was changed last, by the store's clock; 0: not known
 };
 
 /// As an incarnation: there is nothing of the name, or nobody asked for one.
