@@ -1,5 +1,5 @@
 #pragma once
-// Stands for a verb that a program is built without (cli/run_only.cmake).
+// This stands for a verb that a program is built without (cli/run_only.cmake).
 #include "cli/verb.hpp"
 
 namespace perdure::cli {

@@ -1,4 +1,4 @@
-// A program that is built for `run` alone says of other verbs that they are missing, whatever their arguments are.
+// A program that is built for `run` alone reports that other verbs are missing, whatever their arguments are.
 #include "cli/absent_verb.hpp"
 
 #include <gmock/gmock.h>

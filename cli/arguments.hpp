@@ -1,5 +1,5 @@
 #pragma once
-// Checks of option values that CLI11 is lenient about: it takes -1 for a huge number and nan for any number.
+// Checks option values that CLI11 is lenient about: it takes -1 for a huge number and nan for any number.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -8,19 +8,19 @@
 
 namespace perdure::cli {
 
-/// For CLI::Option::check: an empty text, or what is wrong.
+/// Checks for CLI::Option::check: returns an empty text, or the error.
 inline std::string whole_number(const std::string& text) {
   const bool digits = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? std::string() : "'" + text + "' is not a whole number from 0 on";
 }
 
-/// After whole_number.
+/// Checks after whole_number.
 inline std::string positive(const std::string& text) {
   const bool zero = text.find_first_not_of('0') == std::string::npos;
   return zero ? "'" + text + "' is too few; it is a whole number from 1 on" : std::string();
 }
 
-/// A check for numbers; the conversion to an integer refuses what is no whole number.
+/// Checks numbers; the conversion to an integer refuses fractions.
 inline std::function<std::string(const std::string&)> within(double least, double most) {
   return [least, most](const std::string& text) {
     char* end = nullptr;

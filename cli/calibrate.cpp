@@ -1,5 +1,5 @@
-// perdure calibrate: how fast this node's tiers take chunks, as a function of how many write at once. Writes into
-// directories of its own beside the tiers' slots, and removes them.
+// perdure calibrate measures how fast this node's tiers take chunks, as a function of the number of concurrent writers.
+// It writes into directories of its own beside the tiers' slots, and removes them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
@@ -32,10 +32,10 @@ struct CalibrateArguments {
   bool check = false, json = false;
 };
 
-/// One tier that is to be measured.
+/// One tier to measure.
 struct Subject {
   std::string name;
-  std::string place;  ///< of its slots, or the description's file
+  std::string place;  ///< path of its slots, or the description's file
   std::unique_ptr<calibration::Bench> bench;
 };
 
@@ -117,7 +117,7 @@ Result<Calibrated> calibrate(const CalibrateArguments& arguments, const Subject&
   return result;
 }
 
-/// What is found about this machine is kept, about emulated devices only when a directory is named.
+/// Models of this machine are kept; models of emulated devices only when a directory is named.
 base::Status store(const CalibrateArguments& arguments, const config::Config& config,
                    const placement::DeviceModel& model, Calibrated& result) {
   std::string directory = arguments.directory;

@@ -22,7 +22,7 @@ base::Json samples_json(const std::vector<Sample>& samples) {
   return list;
 }
 
-/// The throughput with so many writers; nothing when it was not measured.
+/// Gives the throughput with so many writers; empty when it was not measured.
 std::string rate_with(const std::vector<Sample>& samples, unsigned writers) {
   for (const Sample& sample : samples)
     if (sample.writers == writers) return fmt::format("{:.3f}", sample.bytes_per_s * 1e-9);
@@ -43,7 +43,7 @@ std::string heading(const Calibrated& tier) {
                      base::format_bytes(c.chunk_bytes), c.max_writers, c.repetitions);
 }
 
-// A model cannot be closer to a device than the device to itself: both figures together say whose the error is.
+// A model cannot be closer to a device than the device to itself: both figures together show the source of the error.
 std::string verdict(const Calibrated& tier) {
   const placement::Accuracy &model = *tier.accuracy, &device = tier.repeatability;
   std::string text =

@@ -1,3 +1,4 @@
+// perdure calibrate measures tiers and stores their models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ using testing::Not;
 
 std::string description(const char* name) { return std::string(PERDURE_DEVICES) + "/" + name + ".toml"; }
 
-/// A configuration of its own, so that tiers and models are in a directory of the test.
+/// Uses a configuration of its own, so that tiers and models are in a directory of the test.
 class Calibrate : public testing::Test {
  protected:
   Ran run(std::vector<std::string> options) {

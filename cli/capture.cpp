@@ -1,4 +1,4 @@
-// perdure capture: a checkpoint of a running program from outside.
+// perdure capture makes a checkpoint of a running program from outside.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -50,8 +50,8 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"processes", report.processes}};
 }
 
-/// Until the store has all of it, or has taken nothing for so long: who stands still meanwhile is not kept for as long
-/// as tries are made.
+/// Waits until the store has all of it, or has taken no data for so long. A stopped process must not wait as long as
+/// retries last.
 base::Status wait_stored(process::ProcessStore& store, const std::string& name, const process::CaptureReport& report,
                          Terminal& terminal, double patience_s) {
   const std::uint64_t bytes = report.record_bytes + report.page_bytes;
@@ -79,12 +79,12 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
   if (process == ::getpid())
     return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process), "it is this one",
                       "name the process that is to be captured");
-  // What cannot be captured leaves nothing in the store, either.
+  // A process that cannot be captured leaves nothing in the store, either.
   const std::set<int> left_out(wanted.left_out.begin(), wanted.left_out.end());
   if (asked.tree) PERDURE_CHECK(process::look_at_tree(process, left_out));
   if (!asked.tree) PERDURE_CHECK(process::look_for_obstacles(process, left_out));
   PERDURE_TRY(auto store, process::ProcessStore::open(settings_with(asked.store, terminal)));
-  // What is stopped for good stands still until nothing of it can be lost.
+  // A process that is to be killed stands still until no part of its image can be lost.
   const auto stop = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(store, asked.name, report, terminal, kPatienceOfTheStopped_s));
     return end_all(report);

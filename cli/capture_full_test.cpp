@@ -1,5 +1,5 @@
-// A store, or the memory of the node, that is really full while a program is captured: it fails, and the program goes
-// on.
+// A store, or the memory of the node, is really full while a program is captured: the capture fails, and the program
+// goes on.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
@@ -61,7 +61,7 @@ TEST_P(FullCapture, IntoAStoreWithoutSpaceFailsAndTheProgramGoesOn) {
   expect_that_it_fails_and_goes_on(small);
 }
 
-// Nowhere on the node is there room for its pages.
+// The node has no room for its pages anywhere.
 TEST_P(FullCapture, OntoANodeWithoutSpaceFailsAndTheProgramGoesOn) {
   place_.node = place_.directory / "small/node";
   SmallFileSystem small(place_.directory / "small", "100k");

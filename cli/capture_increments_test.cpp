@@ -1,5 +1,5 @@
-// perdure capture --increments, with real programs: what earlier images have is not stored again, and everything comes
-// back whatever becomes of these.
+// perdure capture --increments stores pages that earlier images have only once. Real programs come back completely,
+// whatever happens to these images.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -29,7 +29,7 @@ Ran captured(const ProcessPlace& place, const Patient& patient, const std::strin
   return ran;
 }
 
-/// Version 1 is whole by itself, 3 borrows of 2, and the store keeps them all.
+/// Version 1 is complete by itself, 3 borrows from 2, and the store keeps them all.
 void capture_thrice(const ProcessPlace& place, const Patient& patient) {
   const std::vector<std::string> keeps_all = {"PERDURE_RETENTION_KEEP_LAST=9"};
   for (const char* increments : {"0", "8", "8"})
@@ -106,7 +106,7 @@ TEST(Increments, WhoseEarlierPagesAreGoneOrDamagedAreNotBroughtBack) {
     ASSERT_EQ(run_verb({"prune", "--store", place.store, "--keep-last", "1", "--yes"}).status, kGood);
     const auto borrowed = borrowed_in(place, "2");
     ASSERT_EQ(borrowed.size(), 1);
-    constexpr std::int64_t kInItsPages = 64 * 1024;  // before what ends the segment
+    constexpr std::int64_t kInItsPages = 64 * 1024;  // before the end of the segment
     if (damaged)
       flip_a_byte(borrowed.front(), kInItsPages);
     else
@@ -129,14 +129,14 @@ TEST(Increments, WhoseEarlierPagesAreDamagedLeaveTheTurnToAnOlderImage) {
   capture_thrice(place, patient);
   EXPECT_EQ(patient.end(), Patient::kStatus);
   ASSERT_EQ(borrowed_in(place, "3").size(), 1);
-  flip_a_byte(borrowed_in(place, "3").front(), 64 * 1024);  // of version 2, whose file it is
+  flip_a_byte(borrowed_in(place, "3").front(), 64 * 1024);  // version 2 owns this file
   const Ran back = resumed(place, {"image"});
   EXPECT_EQ(back.status, Patient::kStatus) << back.err;
   EXPECT_THAT(back.err, HasSubstr("image@1 goes on as process"));
   EXPECT_THAT(back.err, testing::AllOf(HasSubstr("passed over"), HasSubstr("version 3"))) << "not in silence";
 }
 
-// Else each capture after the damage was found would be acknowledged, and nobody could resume it.
+// Otherwise each capture after the damage was found would be acknowledged, and nobody could resume it.
 TEST(Increments, AreNotTakenOfImagesThatLackWhatWasSetAside) {
   ProcessPlace place;
   Patient patient(place);
@@ -158,7 +158,7 @@ TEST(Increments, AreNotTakenOfImagesThatLackWhatWasSetAside) {
   EXPECT_THAT(back.err, HasSubstr("image@5 goes on as process"));
 }
 
-// Nothing bad is known of them then: whoever tries again later gets them.
+// They are not known to be bad then: a later try gets them.
 TEST(Increments, WhoseEarlierPagesCannotBeReadNowAreLeftForNoOlderImage) {
   ProcessPlace place;
   Patient patient(place);
@@ -172,7 +172,7 @@ TEST(Increments, WhoseEarlierPagesCannotBeReadNowAreLeftForNoOlderImage) {
   EXPECT_THAT(back.err, HasSubstr("image@3 goes on as process"));
 }
 
-// A capture that is killed when it has borrowed already leaves nothing that is taken for a version.
+// A capture that is killed after it has borrowed leaves nothing that counts as a version.
 TEST(Increments, OfACaptureThatWasKilledAreNone) {
   for (const char* point : {"borrow_linked", "increment_borrowed"}) {
     SCOPED_TRACE(point);

@@ -1,4 +1,5 @@
-// kill -9 of `perdure capture`: the captured program goes on and notices nothing, and nobody holds it any more.
+// `perdure capture` is killed with -9: the captured program goes on and notices nothing, and no process holds it any
+// more.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -74,7 +75,7 @@ TEST(KilledCaptures, AtAnyMomentLeaveTheProgramAsItWas) {
   EXPECT_EQ(patient.end(), Patient::kStatus);
 }
 
-// Each of them judges itself.
+// Each of them checks itself.
 TEST(KilledCaptures, OfAwkwardProgramsAreNotNoticed) {
   const Orphans orphans;
   std::mt19937_64 rng(4711);

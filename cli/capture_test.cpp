@@ -1,4 +1,4 @@
-// perdure capture, with real programs.
+// perdure capture captures real programs.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"

@@ -1,4 +1,5 @@
-// perdure capture --tree and resume of it: a program with its children, by the real programs.
+// perdure capture --tree captures a program with its children, and resume brings them back. The tests run the real
+// programs.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -22,7 +23,7 @@ class Family {
   static constexpr std::size_t kProcesses = 6;  // two of them have ended
   pid_t process() const { return program_.process(); }
   std::string number() const { return std::to_string(process()); }
-  /// What /proc shows of those that live.
+  /// Gives the content of /proc for those that live.
   std::string view() const {
     std::string all;
     for (const pid_t one : process::list_tree(process()))
@@ -36,7 +37,7 @@ class Family {
   int was_killed() { return program_.end(); }
 
  private:
-  /// From its first turn on nobody makes or closes anything.
+  /// From its first turn on no process is made or closed.
   bool goes_round() const {
     const std::string descriptors = "/proc/" + number() + "/fd";
     std::error_code error;
@@ -52,7 +53,8 @@ class Family {
 
 class CapturedTrees : public testing::Test {
  protected:
-  /// `meanwhile`: while it runs. Tests beside this one make processes, too: a number of it is free again soon.
+  /// Runs `meanwhile` while the program runs. Tests beside this one make processes, too: a number that is in use is
+  /// free again soon.
   Ran resumed_and_told_to_end(
       const std::vector<std::string>& more = {}, const std::function<void()>& meanwhile = [] {}) {
     std::vector<std::string> words = {"resume", "family"};

@@ -1,4 +1,4 @@
-// perdure cat: the elements of a region, or of a box of it.
+// perdure cat prints the elements of a region, or of a box of it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ struct CatArguments {
   bool json = false, one_rank = false, limited = false;
 };
 
-/// Where elements come from: an array, or what one rank has.
+/// The source of the elements: an array, or one rank's own region.
 struct NamedRegion {
   const reader::StoredRegion* region = nullptr;
   const reader::StoredArray* array = nullptr;
@@ -91,7 +91,7 @@ base::Status for_each(reader::StoredContent& content, const NamedRegion& chosen,
   });
 }
 
-/// Lines end with rows.
+/// Makes lines, which end with rows.
 std::string lines(const NamedRegion& chosen, const array::Box& slab, base::ConstByteSpan bytes) {
   const std::uint64_t size = chosen.type.bytes(), count = slab.elements();
   const std::uint64_t row = slab.dimensions == 0 ? 1 : slab.extent(slab.dimensions - 1);
@@ -167,7 +167,7 @@ int print_elements_json(reader::StoredContent& content, const NamedRegion& chose
   return kGood;
 }
 
-/// The bytes of the box, packed.
+/// Writes the bytes of the box, packed.
 int write_raw(reader::StoredContent& content, const NamedRegion& chosen, const std::string& path, Terminal& terminal) {
   const bool standard = path == "-";
   std::FILE* file = standard ? terminal.out : std::fopen(path.c_str(), "we");

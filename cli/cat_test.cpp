@@ -1,4 +1,4 @@
-// perdure cat, and perdure show --regions: what regions there are, and their elements.
+// perdure cat, and perdure show --regions, show the regions and their elements.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kCheckObject = "check of protection";
 enum WhichRun : unsigned { kUndisturbed = 1, kRestored = 2, kAgain = 3 };
 
-/// One check: its place, and what is known so far.
+/// One check: its place, and the facts so far.
 class CheckRuns {
  public:
   CheckRuns(const ProtectionCheck& request, Supervisor& supervisor)
@@ -42,7 +42,7 @@ class CheckRuns {
   Supervisor& supervisor_;
   off_t input_at_;  ///< in a standard input that can be read again; else -1
   std::unique_ptr<CheckPlace> place_;
-  std::vector<std::string> offered_;  ///< what the second run finds
+  std::vector<std::string> offered_;  ///< versions for the second run
   CheckFacts facts_;
 };
 
@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<store::Store>> CheckRuns::store_of(WhichRun run) co
   return store;
 }
 
-/// Signals are taken by the supervisor, which is asked here: an error when one asked to stop.
+/// The supervisor takes signals, so this asks it: an error when one asked to stop.
 base::Status CheckRuns::go_on() const {
   if (!supervisor_.sleep(0)) return {};
   return base::fail(PERDURE_UNAVAILABLE, kCheckObject, "stopped on request", "start it again");
@@ -77,7 +77,7 @@ base::Result<plan::ProgramEnd> CheckRuns::launch(WhichRun run, const std::string
   return end;
 }
 
-/// Engines of their own (perdured) flush on when the program has ended, and end when they have nothing more to do.
+/// Its own engines (perdured) still flush when the program has ended, and end when they have nothing more to do.
 base::Status CheckRuns::wait_for_engines(const config::Config& config) {
   constexpr double kLook_s = 0.05;
   const double limit_s = config.real("engine.drain_timeout");
@@ -93,7 +93,7 @@ base::Status CheckRuns::wait_for_engines(const config::Config& config) {
   }
 }
 
-/// Puts into the second run's store what the first run's held at the early version.
+/// Copies the first run's versions up to the early one into the second run's store.
 base::Status CheckRuns::offer_early_versions() {
   PERDURE_CHECK(go_on());
   std::optional<RestoreRequest> request;
@@ -161,7 +161,7 @@ base::Result<CheckFacts> CheckRuns::find_out() {
     PERDURE_TRY(facts_.repeated, launch(kAgain, "undisturbed again: do two such runs write the same?"));
     PERDURE_TRY(facts_.repetition, compare(kAgain, ended_well(facts_.undisturbed) && ended_well(*facts_.repeated)));
   }
-  // What was found out is not given up because something is left behind.
+  // The result is not given up because files are left behind.
   if (auto removed = place_->remove(); !removed)
     request_.announce("check of protection: could not be removed: " + removed.error().text());
   return std::move(facts_);

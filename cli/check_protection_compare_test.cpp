@@ -1,3 +1,4 @@
+// Regions and stores of two runs are compared, and the differences are named.
 #include "inspect/check_protection_compare.hpp"
 
 #include <gmock/gmock.h>
@@ -108,7 +109,7 @@ TEST(ComparedRegions, AreNotReadWhereHashesAreEqual) {
   EXPECT_EQ(RegionComparison(here.stored(), there.stored()).compare(1).value()->first_element, 99u);
 }
 
-/// Counts what is read of it.
+/// Counts the reads from it.
 class CountedSource : public test_support::MemorySource {
  public:
   using MemorySource::MemorySource;
@@ -171,7 +172,7 @@ TEST(ComparedStores, AreNotReadOnWhenThatIsToEnd) {
   EXPECT_EQ(asked, 2);
 }
 
-// What a sample holds depends on version and attempt; `created` decides about the attempt's time only.
+// A sample's content depends on version and attempt; `created` decides about the attempt's time only.
 TEST(ComparedStores, AreEqualWhenEveryRankOfEveryVersionIs) {
   SampleStore here, there;
   for (std::uint64_t version : {3, 4}) {

@@ -15,12 +15,12 @@
 namespace perdure::cli {
 namespace {
 
-constexpr const char* kKeepAll = "1000000000";  // versions
+constexpr const char* kKeepAll = "1000000000";  // number of versions
 constexpr const char* kIdleExit_s = "1";
 
 std::string above(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
 
-/// The directories above these that are not there yet, inner ones first.
+/// Gives the missing directories above these, inner ones first.
 std::vector<std::string> missing_parents(const std::vector<std::string>& paths) {
   std::set<std::string> missing;
   for (const std::string& path : paths)
@@ -82,7 +82,7 @@ base::Status CheckPlace::remove_once() {
   for (const std::string& path : directories())
     if (os::exists(path).value_or(true))
       if (auto removed = os::remove_tree(path); !removed && outcome) outcome = removed;
-  for (const std::string& path : made_parents_) (void)::rmdir(path.c_str());  // when nobody else uses it meanwhile
+  for (const std::string& path : made_parents_) (void)::rmdir(path.c_str());  // unless somebody uses it meanwhile
   return outcome;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where the runs of `perdure run --check-protection` keep what they write: directories of their own, beside those that
-// the configuration names, so that they are on the same file systems and nothing of the user's is touched.
+// The runs of `perdure run --check-protection` write into directories of their own. These lie beside those that the
+// configuration names. So they are on the same file systems, and the user's files are not touched.
 #include <map>
 #include <memory>
 #include <string>
@@ -17,18 +17,18 @@ class CheckPlace {
  public:
   /// Makes the directories: NAME-check-RANDOM beside each of store.path, node.path and the tiers' paths.
   static base::Result<std::unique_ptr<CheckPlace>> make(config::Config config);
-  /// Removes them as far as that can be done at once; what is not, or comes back, a helper that outlives this removes.
+  /// Removes them as far as possible at once; a helper that outlives this removes the rest, and files that come back.
   ~CheckPlace();
   CheckPlace(const CheckPlace&) = delete;
   CheckPlace& operator=(const CheckPlace&) = delete;
 
-  /// The configuration of run `number`: a store, node directories and a job of its own, every version kept, engines
-  /// that end soon after the program.
+  /// Gives the configuration of run `number`: a store, node directories and a job of its own. Every version is kept,
+  /// and engines end soon after the program.
   base::Result<config::Config> for_run(unsigned number) const;
-  /// Files NAME@VERSION: what run `number` restored.
+  /// Gives the directory of files NAME@VERSION that tell which versions run `number` restored.
   std::string record_of(unsigned number) const;
-  /// Ends what engines still work there and removes everything now; the error of what cannot be removed. To be called
-  /// when the runs ended by themselves, so that nobody writes there any more.
+  /// Ends engines that still work there and removes everything now; returns the error of files that cannot be removed.
+  /// To be called when the runs ended by themselves, so that nobody writes there any more.
   base::Status remove();
 
  private:
@@ -43,7 +43,7 @@ class CheckPlace {
   std::unique_ptr<Remover> remover_;
 };
 
-/// What the command line set in `config`, as variables for a program.
+/// Gives the command line's settings in `config` as variables for a program.
 Environment environment_of(const config::Config& config);
 
 }  // namespace perdure::cli

@@ -1,16 +1,16 @@
 #pragma once
-// What `perdure run --check-protection` tells people and programs.
+// Reports the result of `perdure run --check-protection` to people and programs.
 #include "base/cbor.hpp"
 #include "cli/libraries.hpp"
 #include "inspect/check_protection_verdict.hpp"
 
 namespace perdure::cli {
 
-/// A table of the regions that differ, the regions that do not, and the verdict; lines end with a new line.
+/// Writes a table of the regions that differ, the regions that do not, and the verdict; lines end with a new line.
 std::string report_text(const CheckFacts& facts, const ProtectionVerdict& verdict);
 
 base::Json report_json(const CheckFacts& facts, const ProtectionVerdict& verdict);
-/// The same where the check came to no end.
+/// Writes the report of a check that came to no end.
 base::Json report_json(const base::Error& error);
 
 }  // namespace perdure::cli

@@ -1,4 +1,4 @@
-// `perdure run --check-protection` that is stopped, started with closed streams, or asked for what it cannot do.
+// `perdure run --check-protection` is stopped, started with closed streams, or asked for the impossible.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Where a check with these arguments keeps what it writes.
+/// Gives arguments that put the check's files into this directory.
 std::vector<std::string> kept_in(const test_support::TemporaryDirectory& directory) {
   return {"--set", "node.path=" + (directory / "node"), "--set", "tier.file.path=" + (directory / "file")};
 }
 
-/// Somebody presses Ctrl-C when so many programs have ended, and while none runs.
+/// A user presses Ctrl-C when so many programs have ended, and while none runs.
 class StoppedBetween : public Supervisor {
  public:
   explicit StoppedBetween(int programs) : programs_(programs) {}
@@ -52,7 +52,7 @@ TEST(StoppedCheckOfProtection, HearsBetweenTheRunsToo) {
   }
 }
 
-// As ranks do that outlive their launcher for a moment.
+// Ranks that outlive their launcher for a moment do so.
 TEST(StoppedCheckOfProtection, LeavesNothingOfAProgramThatWritesOnAfterTheCheckHasEnded) {
   const test_support::TemporaryDirectory directory;
   auto arguments = kept_in(directory);

@@ -1,4 +1,4 @@
-// The real program `perdure run --check-protection` with a program that makes one mistake or none (tests/protection).
+// The real program `perdure run --check-protection` runs a program that makes one mistake or none (tests/protection).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Processes with `text` in their command lines, the launcher of the check left out.
+/// Counts processes with `text` in their command lines, without the launcher of the check.
 int engines_of(const std::string& text) {
   int found = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -25,7 +25,7 @@ int engines_of(const std::string& text) {
 
 class CheckProtection : public testing::Test {
  protected:
-  /// Options before --; the program behind it.
+  /// Passes options before --; the program follows it.
   Launched run(const std::vector<std::string>& options, const std::vector<std::string>& program,
                const std::string& input = "") const {
     std::vector<std::string> all = {"--check-protection",
@@ -47,7 +47,7 @@ class CheckProtection : public testing::Test {
   }
   base::Json json() const { return base::Json::parse(text_of(json_path()), nullptr, false); }
   std::string json_path() const { return directory_ / "report.json"; }
-  /// Neither what was made for the check is left, nor anything of the user's made.
+  /// The files made for the check are gone, and no file of the user was made.
   void expect_clean(const Launched& run) const {
     for (const auto& root : {std::filesystem::path(run.path("")), std::filesystem::path(memory_.path()),
                              std::filesystem::path(directory_.path())})

@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "`perdure run` and `launch` end with the status of their program (128 + signal when it was killed).\n";
 
 std::string json_text(const base::Json& json) {
-  // In ASCII: it may be shown on a terminal, which no text in it may drive.
+  // Writes ASCII: it may be shown on a terminal, which no text in it may control.
   return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
 }
 
@@ -35,7 +35,7 @@ std::string version() {
          std::to_string(PERDURE_VERSION_PATCH);
 }
 
-/// The arguments that are for us. Those of a program to run are split off first: they may look like anything.
+/// Gives the arguments that are for us. Those of a program to run are split off first: they may look like anything.
 std::vector<std::string> ours(const std::vector<std::string>& arguments, Terminal& terminal, bool& dashes) {
   if (!takes_program(arguments.front())) return arguments;
   const auto at = std::find(arguments.begin(), arguments.end(), "--");
@@ -44,7 +44,7 @@ std::vector<std::string> ours(const std::vector<std::string>& arguments, Termina
   return {arguments.begin(), at};
 }
 
-/// Other words that people try, as those that there are.
+/// Replaces other words that people try by existing ones.
 std::vector<std::string> known_words(const std::vector<std::string>& typed) {
   if (typed.size() == 1 && (typed[0] == "version" || typed[0] == "-V")) return {"--version"};
   if (typed.size() == 2 && typed[0] == "help") return {typed[1], "--help"};
@@ -58,9 +58,8 @@ std::string text_for_others(const CLI::App& app, const std::vector<std::string>&
   return typed[1] == "--man" && typed.size() < 4 ? manual_page(app, typed.size() == 3 ? typed[2] : "") : "";
 }
 
-/// Whoever asks for JSON gets errors of the command line as JSON, too; so this is found out before it is parsed.
-/// Without
-/// "--", the file may be one that the program to run is to write: it is not touched.
+/// A user who asks for JSON gets errors of the command line as JSON, too; so this is found out before it is parsed.
+/// Without "--", the file may be one that the program to run is to write: it is not touched.
 void find_json(const std::vector<std::string>& words, bool dashes, Terminal& terminal) {
   constexpr std::string_view kJson = "--json", kWithFile = "--json=";
   const auto end = std::find(words.begin(), words.end(), "--");
@@ -74,7 +73,7 @@ void find_json(const std::vector<std::string>& words, bool dashes, Terminal& ter
   }
 }
 
-/// What every verb has.
+/// Adds the options that every verb has.
 void add_common(CLI::App& verb, Terminal& terminal) {
   verb.add_option("--set", terminal.settings,
                   "a setting KEY=VALUE that goes before files and environment (repeatable); perdure config lists them")
@@ -108,7 +107,7 @@ int run_command_line(const std::vector<std::string>& arguments, Terminal& termin
     add_common(*sub, terminal);
     sort_by_topic(*sub);
   }
-  app.footer(kFooter);  // behind the verbs, which would take it over
+  app.footer(kFooter);  // the last one: each verb would inherit it
   if (const auto text = text_for_others(app, arguments); !text.empty()) {
     print_as_it_is(terminal.out, text);
     return kGood;

@@ -1,3 +1,4 @@
+// The command line is parsed, and each verb answers or refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -373,7 +374,7 @@ TEST(Doctor, LooksAtTheLimitOfFileSizes) {
   EXPECT_THAT(ran.out, HasSubstr("remedy: ulimit -f unlimited"));
 }
 
-// It said that all was well there: the nearest parent that is there can be written.
+// It must not call that good because the nearest existing parent can be written.
 TEST(Doctor, ATmpdirThatIsMissingIsAProblemAsForEngines) {
   test_support::TemporaryDirectory directory;
   const Variable node("PERDURE_NODE_PATH", directory / "node"), stores("PERDURE_STORE_PATH", directory / "store");
@@ -432,7 +433,7 @@ TEST(Table, AlignsColumnsAndHidesControlCharacters) {
   EXPECT_EQ(table.text(), "NAME    SIZE\na?[2Jb     1\n\xc3\xa4       1000\n");
 }
 
-// File names of a disk, and reports in it, may hold anything; `why` is text of whoever wrote the report.
+// File names of a disk, and reports in it, may hold anything; another program may have written the text `why`.
 TEST(Terminal, IsNotDrivenByWhatVerbsShow) {
   SampleStore store;
   store.add("nbody", 1);

@@ -1,4 +1,4 @@
-// perdure config: the effective configuration and where each value came from.
+// perdure config prints the effective configuration and where each value came from.
 #include "config/config.hpp"
 
 #include <CLI/CLI.hpp>
@@ -31,14 +31,14 @@ std::string origin_text(const config::Value& value) {
   }
 }
 
-/// "store" and "tier.memory" are topics, as is a whole key; without any all options are meant.
+/// Topics are "store" and "tier.memory", and also a whole key; without any, all options are meant.
 bool belongs(const std::string& key, const std::vector<std::string>& topics) {
   return topics.empty() || std::any_of(topics.begin(), topics.end(), [&](const std::string& topic) {
            return key == topic || key.starts_with(topic + ".");
          });
 }
 
-/// Names the topics that there are, where no option begins with the word.
+/// Names the existing topics, if no option begins with the word.
 std::optional<base::Error> unknown_topic(const std::vector<std::string>& topics) {
   std::vector<std::string> known;
   for (const config::Option& option : config::options()) {

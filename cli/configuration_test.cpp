@@ -1,4 +1,4 @@
-// --set means the same with every verb; errors are JSON for who asks for JSON.
+// --set means the same with every verb. Errors are JSON if the user asks for JSON.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The verb, and what it cannot do without.
+/// Gives the verb, with its required arguments.
 std::vector<std::string> called(const Verb& verb, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{verb.name};
   if (arguments[0] == "show" || arguments[0] == "forget" || arguments[0] == "halt") arguments.emplace_back("nbody");
@@ -87,7 +87,7 @@ TEST(Settings, OfSimulateAreTheSizeOfChunksAndTheFlushThreads) {
   EXPECT_EQ(with({"--set", "chunk_bytes=16MiB", "--chunk-bytes", "64MiB"}), with({})) << "the option goes first";
 }
 
-/// The only JSON value on standard output, which must be an error with all that belongs to one.
+/// Gives the only JSON value on standard output, which must be an error with all its members.
 base::Json error_of(const Ran& ran, const std::string& about) {
   const auto json = ran.json();
   EXPECT_TRUE(json.is_object() && json.size() == 1) << about << ": " << ran.out;
@@ -100,7 +100,7 @@ base::Json error_of(const Ran& ran, const std::string& about) {
   return error;
 }
 
-/// A verb's --json: a flag, but of `run` the name of a file.
+/// Runs a verb with --json: a flag, but for `run` the name of a file.
 Ran run_for_json(std::vector<std::string> arguments, const std::string& file) {
   const bool run = takes_program(arguments[0]);
   arguments.insert(arguments.begin() + 1, "--json");

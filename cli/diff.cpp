@@ -1,4 +1,4 @@
-// perdure diff: the regions of two versions, element by element.
+// perdure diff compares the regions of two versions, element by element.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ struct DiffArguments {
   bool json = false;
 };
 
-/// What has one name, or one number, in both.
+/// Two regions that have the same name, or the same number, in both versions.
 struct JoinedRegion {
   const StoredRegion* a = nullptr;
   const StoredRegion* b = nullptr;
@@ -45,7 +45,7 @@ struct RegionVerdict {
   unsigned dimensions = 0;
   std::string only_in;                                    ///< the side that has it
   std::string unlike;                                     ///< why the elements cannot be compared
-  std::optional<std::uint32_t> first_rank, largest_rank;  ///< of local regions
+  std::optional<std::uint32_t> first_rank, largest_rank;  ///< ranks of local regions
   bool equal() const { return only_in.empty() && unlike.empty() && difference.differing == 0; }
 };
 
@@ -55,7 +55,7 @@ std::vector<segment::CalledRegion> called(const StoredContent& content) {
   return regions;
 }
 
-/// As a restore would find them: by name where both have one, else by number.
+/// Finds pairs as a restore would: by name if both have one, else by number.
 std::vector<JoinedRegion> all_pairs(const StoredContent& a, const StoredContent& b) {
   const auto partners = segment::pair_regions(called(a), called(b));
   std::vector<JoinedRegion> pairs;
@@ -86,7 +86,7 @@ base::Result<std::vector<JoinedRegion>> pairs_of(const StoredContent& a, const S
   return pairs;
 }
 
-/// Where a region of one rank differs more, or earlier, that is what is told of all.
+/// Keeps the rank whose region differs more, or earlier, for the verdict over all ranks.
 void add(RegionVerdict& sum, const Difference& one, std::uint32_t rank) {
   Difference& all = sum.difference;
   all.elements += one.elements;
@@ -103,7 +103,7 @@ void add(RegionVerdict& sum, const Difference& one, std::uint32_t rank) {
   sum.largest_rank = rank;
 }
 
-/// Ranks that one side lacks, or whose regions have other sizes, are said; the others are compared.
+/// Reports ranks that one side lacks, or whose regions have other sizes, and compares the others.
 base::Status compare_locals(StoredContent& a, StoredContent& b, RegionVerdict& verdict,
                             const reader::Advance& advance) {
   verdict.dimensions = 1;

@@ -1,4 +1,4 @@
-// perdure diff: which regions differ, how much and where.
+// perdure diff shows which regions differ, how much and where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ TEST_F(DiffTest, SaysWhatCannotBeCompared) {
   EXPECT_THAT(diff({"a", "nan"}).out, HasSubstr("1 with NaN on one side"));
 }
 
-/// A version of one rank that has these numbers, each for itself.
+/// A version of one rank that has these numbers, each as a local region.
 struct Own {
   std::int32_t id = 0;
   std::string name, type;

@@ -1,5 +1,5 @@
-// perdure doctor: is this machine fit for Perdure, and what to do if not. Writes into directories of its own only, and
-// removes them.
+// perdure doctor checks whether this machine is fit for Perdure, and says what to do if not. It writes into directories
+// of its own only, and removes them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -42,7 +42,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   return all;
 }
 
-/// What was asked for.
+/// Makes the requested checks.
 base::Result<std::vector<Check>> asked_checks(const DoctorArguments& arguments, const Terminal& terminal) {
 #ifdef PERDURE_PROCESSES
   if (arguments.process) return judge_facilities(process::try_facilities(), process::trace_scope());

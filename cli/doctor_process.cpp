@@ -13,8 +13,8 @@ struct FacilityText {
   Facility facility;
   const char* name;
   const char* purpose;
-  Verdict without;     ///< what it means that it is missing
-  const char* remedy;  ///< what to do then, or how Perdure does without
+  Verdict without;     ///< the verdict if it is missing
+  const char* remedy;  ///< the remedy then, or how Perdure does without
 };
 
 constexpr const char* kRestoring =

@@ -1,5 +1,5 @@
 #pragma once
-// perdure doctor --process: which of the kernel's facilities that capture and resume need are here.
+// perdure doctor --process checks which of the kernel's facilities for capture and resume are here.
 #include <vector>
 
 #include "inspect/check.hpp"
@@ -7,7 +7,7 @@
 
 namespace perdure::cli {
 
-/// Of what trying them came to. Pure.
+/// Judges the results of trying them. Pure.
 std::vector<inspect::Check> judge_facilities(const process::FacilityErrors& errors, const std::string& trace_scope);
 
 }  // namespace perdure::cli

@@ -1,3 +1,4 @@
+// perdure doctor --process judges the facilities of the kernel.
 #include "cli/doctor_process.hpp"
 
 #include <gmock/gmock.h>

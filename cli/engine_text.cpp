@@ -18,7 +18,7 @@ namespace {
 using base::Json;
 using Right = Table::Align;
 
-// What an engine sends is shown as far as it can be understood.
+// Shows an engine's answer as far as it can be understood.
 const Json& list(const Json& json, const char* key) {
   static const Json kEmpty = Json::array();
   const auto it = json.is_object() ? json.find(key) : json.end();
@@ -41,7 +41,7 @@ std::string size(const Json& json, const char* key) {
   return base::format_bytes(static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18)));
 }
 
-/// Where the predictions come from: "calibrated 2026-11-21, refined by 12 writes".
+/// Says the source of the predictions: "calibrated 2026-11-21, refined by 12 writes".
 std::string model_text(const Json& tier) {
   static const Json kNone;
   const auto it = tier.is_object() ? tier.find("model") : tier.end();
@@ -77,7 +77,7 @@ std::string tiers_text(const Json& engine) {
 std::string flush_text(const Json& engine) {
   const auto it = engine.find("flush");
   const Json flush = it == engine.end() ? Json::object() : *it;
-  // For flush.max_slowdown, or because with them it would be no faster.
+  // Some are held back for flush.max_slowdown, or because the flush would be no faster with them.
   const std::string held_back =
       number(flush, "threads_held_back") > 0 ? " (" + count(flush, "threads_held_back") + " held back)" : "";
   return fmt::format("flush: {}/s (+- {}/s), {} of {} threads{}, {} stored, {} to go, {} chunks moved\n",
@@ -86,7 +86,7 @@ std::string flush_text(const Json& engine) {
                      count(flush, "chunks_moved"));
 }
 
-/// The steps in their order: "replicate (off), flush (running, 2 wait, 7 done), ...", and why one failed.
+/// Lists the steps in their order, and why one failed: "replicate (off), flush (running, 2 wait, 7 done), ...".
 std::string pipeline_text(const Json& engine) {
   std::string steps, failures;
   for (const Json& step : list(engine, "pipeline")) {
@@ -101,7 +101,7 @@ std::string pipeline_text(const Json& engine) {
   return steps.empty() ? "" : "pipeline: " + steps + "\n" + failures;
 }
 
-/// What flushing costs the application, as far as steps with and without a flush could be compared.
+/// Says how much flushing costs the application, as far as steps with and without a flush could be compared.
 std::string application_text(const Json& engine) {
   const auto it = engine.find("application");
   const Json application = it == engine.end() ? Json::object() : *it;
@@ -120,7 +120,7 @@ std::string queue_text(const Json& engine) {
   return lines;
 }
 
-/// What is being captured, and what of it is at the store already.
+/// Lists the captures in progress, and how much of each is at the store already.
 std::string captures_text(const Json& engine) {
   std::string lines;
   for (const Json& capture : list(engine, "captures")) {
@@ -156,7 +156,7 @@ std::string versions_text(const Json& engine) {
   return lines;
 }
 
-/// "newest: app: process 3150 (1 s ago), store 3100 (3 s ago)".
+/// Writes "newest: app: process 3150 (1 s ago), store 3100 (3 s ago)".
 std::string names_text(const Json& engine, std::uint64_t now_ns) {
   std::string lines;
   for (const Json& name : list(engine, "names")) {
@@ -212,7 +212,7 @@ std::string fitted(const std::string& text, std::size_t columns, std::size_t row
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
     at = end + 1;
-    if (++lines >= rows && at < text.size()) {  // the last row says what is missing
+    if (++lines >= rows && at < text.size()) {  // the last row counts the missing lines
       left_out =
           static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n')) + 1;
       break;

@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure top` shows of an engine.
+// Writes an engine's overview for `perdure top`.
 #include <string>
 
 #include "cli/libraries.hpp"
@@ -8,12 +8,12 @@
 namespace perdure::cli {
 
 base::Json engine_json(const inspect::EngineState& state);
-/// For people; of the decisions the last `decisions`.
+/// Writes it for people, with the last `decisions` decisions.
 std::string engine_text(const inspect::EngineState& state, std::size_t decisions);
-/// "5 s", "12 min", "3 h", "4 days".
+/// Writes "5 s", "12 min", "3 h", "4 days".
 std::string age_text(double seconds);
-/// As much of `text` as a window shows that is not to scroll: longer lines are cut, and the last row says how many are
-/// missing. Pure.
+/// Fits `text` into a window that is not to scroll: longer lines are cut, and the last row says how many are missing.
+/// Pure.
 std::string fitted(const std::string& text, std::size_t columns, std::size_t rows);
 
 }  // namespace perdure::cli

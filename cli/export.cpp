@@ -1,4 +1,4 @@
-// perdure export: a version as a file that other programs read, HDF5 or Zarr.
+// perdure export writes a version as a file that other programs read, HDF5 or Zarr.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// perdure export, import and plot, as they are typed.
+// The tests type perdure export, import and plot as users do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// heat@40 of four ranks: 'field' (6 x 8, f8, K), and 'own' of each rank.
+/// The store has heat@40 of four ranks: 'field' (6 x 8, f8, K), and 'own' of each rank.
 class ArrayStore {
  public:
   ArrayStore() {

@@ -1,4 +1,4 @@
-// perdure forget: makes a name a first start again, deliberately. Says what is there; does it with --yes.
+// perdure forget deliberately makes a name a first start again. It says what is there, and does it with --yes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -34,7 +34,7 @@ std::string what_is_there(const std::string& name, const std::vector<reader::Ver
   return text;
 }
 
-// The clock may be behind those of the nodes that wrote: nothing that is known stays.
+// The clock may be behind those of the nodes that wrote: every known version is forgotten.
 std::uint64_t until(std::uint64_t now_ns, const std::vector<reader::VersionFacts>& versions,
                     const std::vector<store::QuarantinedSegment>& aside) {
   for (const auto& version : versions) now_ns = std::max(now_ns, version.listing.id.attempt.created_ns);

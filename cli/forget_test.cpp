@@ -1,3 +1,4 @@
+// perdure forget makes a name a first start, and refuses while a job writes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ TEST(Forget, SaysWhatIsThereAndDoesNothingWithoutYes) {
 
 TEST(Forget, MakesTheNameAFirstStartAndTouchesNoOther) {
   SampleStore store;
-  // Written by a node whose clock is ahead.
+  // A node whose clock is ahead wrote it.
   store.add("nbody", 1, 2, {}, 5000, 9'000'000'000'000'000'000);
   store.add("heat", 1);
   const auto json = run_verb({"forget", "nbody", "--yes", "--json", "--store", store.path()}).json();
@@ -88,7 +89,7 @@ TEST(Forget, OfANameWhoseOwnerNobodyCanReadIsDone) {
   EXPECT_THAT(store.store().list("nbody").value(), IsEmpty());
 }
 
-// A writer that lives has written its record again by the end of the lease.
+// A living writer has written its record again by the end of the lease.
 TEST(Forget, OfANameWhoseDamagedRecordIsWrittenAgainIsRefused) {
   SampleStore store;
   store.add("nbody", 1);

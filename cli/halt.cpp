@@ -1,4 +1,4 @@
-// perdure halt: asks the programs that write a checkpoint to make a last one and to end, now or at a date.
+// perdure halt asks the programs that write a checkpoint to make a last one and to end, now or at a date.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ struct HaltArguments {
 
 constexpr std::uint64_t kSecond_ns = 1'000'000'000;
 
-// Local time, unless a Z says that it is UTC.
+// Reads local time, unless a Z says that it is UTC.
 std::optional<std::uint64_t> date_ns(std::string text) {
   const bool utc = !text.empty() && text.back() == 'Z';
   if (utc) text.pop_back();

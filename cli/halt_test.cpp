@@ -1,3 +1,4 @@
+// perdure halt asks programs to end, now or at a date.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kColumns = 80, kLeftColumn = 30;
 
-/// A name of a type of CLI11, with what checks it behind a colon.
+/// Takes the name of a type of CLI11, with its check behind a colon.
 std::string value_word(const std::string& type) {
   const auto members = type.find('{');
   if (members != std::string::npos) return type.substr(members);

@@ -1,5 +1,5 @@
 #pragma once
-// How --help looks: lines of a terminal of 80 columns, and words that say what a value is.
+// Formats --help: lines of a terminal of 80 columns, and words for values.
 #include <memory>
 #include <string>
 
@@ -12,12 +12,12 @@ namespace perdure::cli {
 
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-/// The word for an option's value: "N", "NUMBER", "VALUE", or "{one,of,these}"; empty: it takes none.
+/// Gives the word for an option's value: "N", "NUMBER", "VALUE", or "{one,of,these}"; empty: it takes none.
 std::string value_text(const CLI::Option& option);
-/// The description of an option, with its default.
+/// Gives the description of an option, with its default.
 std::string description_text(const CLI::Option& option);
 
-/// `text` in lines of at most `width` characters, cut at blanks; a word that is longer stands alone. Pure.
+/// Breaks `text` into lines of at most `width` characters at blanks; a word that is longer stands alone. Pure.
 std::string wrapped(const std::string& text, std::size_t width);
 
 }  // namespace perdure::cli

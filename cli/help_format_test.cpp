@@ -1,3 +1,4 @@
+// --help fits a terminal and says what each value is.
 #include "cli/help_format.hpp"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,7 @@ const char* name_of(int status) {
   return "Error";
 }
 
-// RFC 9110, 5.6.2.
+// A token by RFC 9110, 5.6.2.
 bool is_token(std::string_view text) {
   constexpr std::string_view kToken = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   return !text.empty() && text.find_first_not_of(kToken) == std::string_view::npos;
@@ -34,7 +34,7 @@ bool is_token(std::string_view text) {
 
 bool is_visible(char c) { return c > ' ' && c < 0x7F; }
 
-// Text that may have blanks and bytes beyond ASCII, but no control characters.
+// Accepts text with blanks and bytes beyond ASCII, but no control characters.
 bool is_field_value(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return c == '\t' || static_cast<unsigned char>(c) >= ' '; }) &&
@@ -49,7 +49,7 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
-// "METHOD TARGET HTTP/1.x", one blank between each.
+// Parses "METHOD TARGET HTTP/1.x", one blank between each.
 HttpRequest parse_request_line(std::string_view line) {
   const std::size_t first = line.find(' '), last = line.rfind(' ');
   if (first == std::string_view::npos || first == last) return {400, {}, {}};

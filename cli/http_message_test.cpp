@@ -1,4 +1,4 @@
-// What is a request, what is none, and what the replies look like.
+// The tests check which bytes are a request, and how the replies look.
 #include "cli/http_message.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ namespace perdure::cli {
 namespace {
 
 constexpr std::uint64_t kListenerNumber = 0, kStopNumber = 1, kFirstConnection = 2;
-constexpr std::uint64_t kPauseNs = 100'000'000;  // when no connection can be taken, for want of descriptors
+constexpr std::uint64_t kPauseNs = 100'000'000;  // pause when no connection can be taken, for want of descriptors
 
 class HttpServer {
  public:
@@ -45,7 +45,7 @@ class HttpServer {
     os::Fd socket;
     std::uint64_t until_ns = 0;
     std::string in, out;
-    bool answered = false;  // what comes now is not looked at any more
+    bool answered = false;  // later bytes are not looked at any more
   };
   using Entry = std::map<std::uint64_t, Connection>::iterator;
 
@@ -78,13 +78,13 @@ class HttpServer {
     if (!lives) end(entry);
   }
 
-  /// False when the other end is done, or gone.
+  /// Returns false when the other end is done, or gone.
   bool read(Entry entry) {
     Connection& connection = entry->second;
     std::array<char, 4096> bytes;
     const ssize_t got = ::recv(connection.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    if (got == 0) return !connection.out.empty();  // it has said all, and may still want to hear
+    if (got == 0) return !connection.out.empty();  // it has sent everything, and may still want to read
     if (connection.answered) return true;          // the end of a request that was refused: read, or it would be reset
     connection.in.append(bytes.data(), static_cast<std::size_t>(got));
     if (const auto request = parse_http_request(connection.in)) reply(connection, *request);
@@ -101,7 +101,7 @@ class HttpServer {
     connection.out = http_text(reply, head);
     connection.in.clear();
     connection.answered = true;
-    // What the answer took is nobody's fault who is connected.
+    // The time that an answer took does not count against the other clients.
     const std::uint64_t now = limits_.now_ns();
     for (auto& [number, other] : connections_) other.until_ns += now - begun_ns;
     connection.until_ns = now + limits_.patience_ns;
@@ -112,7 +112,7 @@ class HttpServer {
     return ::poll(&stop, 1, 0) > 0;
   }
 
-  /// False when the other end is gone.
+  /// Returns false when the other end is gone.
   bool write(Entry entry) {
     Connection& connection = entry->second;
     while (!connection.out.empty()) {
@@ -145,7 +145,7 @@ class HttpServer {
     }
   }
 
-  /// Nothing: nobody is connected.
+  /// Empty: no client is connected.
   std::optional<std::uint64_t> patience_left_ns() const {
     std::optional<std::uint64_t> least;
     const std::uint64_t now = limits_.now_ns();

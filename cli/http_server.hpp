@@ -1,6 +1,6 @@
 #pragma once
-// A few connections at a time on one thread: a slow, silent or faulty client does not delay the others. Answers are
-// made one after the other.
+// Serves a few connections at a time on one thread: a slow, silent or faulty client does not delay the others. Answers
+// are made one after the other.
 #include <functional>
 #include <optional>
 
@@ -32,9 +32,9 @@ class KeptReply {
   std::uint64_t made_ns_ = 0;
 };
 
-/// Serves GET and HEAD; `answer` says what a path has, and is called by this thread. Others are refused with 405, and
-/// what is no request with the status that says why. Returns when `stop` can be read, which is looked at before each
-/// answer; an error when it cannot go on.
+/// Serves GET and HEAD; `answer` gives the content of a path, and is called by this thread. Other methods are refused
+/// with 405, and malformed requests with the status that says why. Returns when `stop` can be read, which is looked at
+/// before each answer; an error when it cannot go on.
 base::Status serve_http(const os::Fd& listener, const os::Fd& stop,
                         const std::function<HttpReply(const std::string& path)>& answer, HttpLimits limits = {});
 

@@ -1,4 +1,4 @@
-// The server with real connections: hostile ones keep nobody else waiting.
+// The server runs with real connections: hostile ones keep no other client waiting.
 #include "cli/http_server.hpp"
 
 #include <arpa/inet.h>
@@ -55,7 +55,7 @@ class HttpServing : public testing::Test {
   static void say(const os::Fd& socket, const std::string& text) {
     EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  /// All until the server ends the connection.
+  /// Reads everything until the server ends the connection.
   static std::string hear(const os::Fd& socket) {
     std::string all;
     char bytes[65536];
@@ -72,7 +72,7 @@ class HttpServing : public testing::Test {
   os::TcpListener listener_;
   os::Fd stop_;
   base::Status served_;
-  // What answers use has to outlive the thread.
+  // The answers' data has to outlive the thread.
   std::atomic<std::uint64_t> now_ = 0;
   std::atomic<int> answers_ = 0;
   std::atomic<bool> holds_ = false, go_on_ = false;

@@ -1,4 +1,4 @@
-// perdure import: an HDF5 file as a version of a store.
+// perdure import makes a version of a store from an HDF5 file.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,8 @@ struct ImportArguments {
   bool json = false;
 };
 
-/// To write into: only what a job of this user would write into. An empty directory is a store that has nothing yet.
+/// Opens a store for writing, if a job of this user would write into it. An empty directory is a store that has nothing
+/// yet.
 base::Result<std::unique_ptr<store::Store>> store_to_write(const std::string& location, const Terminal& terminal) {
   PERDURE_TRY(const auto config, configuration(terminal));
   PERDURE_TRY(auto store,
@@ -39,7 +40,7 @@ base::Result<portable::Imported> import_file(const ImportArguments& arguments, T
                       "NAME@VERSION: what is imported goes on with the current branch");
   PERDURE_TRY(const auto store, store_to_write(arguments.to, terminal));
   PERDURE_TRY(const std::uint64_t bytes, portable::hdf5_bytes(arguments.file));
-  PERDURE_CHECK(store->prepare());  // makes a store of an empty directory: nothing of it where the file is refused
+  PERDURE_CHECK(store->prepare());  // makes a store of an empty directory; not if the file is refused
   Progress progress(terminal, "importing", 2 * bytes);
   return portable::import_hdf5(arguments.file, *store, spec.name, *spec.version,
                                [&](std::uint64_t done) { progress.add(done); });

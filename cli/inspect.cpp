@@ -1,4 +1,4 @@
-// perdure inspect: what a process consists of, running or captured, and what stands in the way.
+// perdure inspect shows the contents of a process, running or captured, and the obstacles to its capture.
 #include <CLI/CLI.hpp>
 #include <limits>
 

@@ -1,3 +1,4 @@
+// Reads the facts of `perdure inspect` from a stored image.
 #include <algorithm>
 
 #include "base/hash.hpp"
@@ -12,7 +13,7 @@
 namespace perdure::cli {
 namespace {
 
-/// For people: what an open file is.
+/// Describes an open file for people.
 struct NameOfFile {
   const process::OpenFiles& files;
   std::string operator()(const process::NamedFile& file) const { return file.path; }
@@ -44,7 +45,7 @@ std::string kind_of_map(const process::MapImage& map) {
   return map.name.starts_with("[stack") ? "stack" : "own";
 }
 
-/// The record alone, verified: of one process, or of several that are a tree, the first one its root.
+/// Reads the record alone, verified. It is of one process, or of several that are a tree, with the root first.
 base::Result<std::vector<process::ProcessImage>> read_record(reader::StoredContent& content) {
   const auto* record = content.local(0, process::kRecordEntry);
   if (content.ranks() != 1 || record == nullptr || record->kind != segment::EntryKind::opaque ||
@@ -55,7 +56,7 @@ base::Result<std::vector<process::ProcessImage>> read_record(reader::StoredConte
   PERDURE_CHECK(content.read_local(*record, 0, bytes));
   auto image = process::decode_image(bytes, content.id().name);
   if (image) return std::vector<process::ProcessImage>{std::move(*image)};
-  // What is no record of one process may be that of several.
+  // A record that is not of one process may be that of several.
   auto tree = process::decode_tree(bytes, content.id().name);
   if (!tree) return base::fail(image.error());
   return std::move(tree->processes);
@@ -77,7 +78,7 @@ std::string words_text(const std::vector<std::string>& words) {
   return text;
 }
 
-/// What is counted of each process of an image.
+/// Adds the counts of each process of an image.
 void add_memory(const process::ProcessImage& image, Inspected& inspected) {
   for (const auto& thread : image.threads) {
     const std::string parts = process::part_names(process::kept_parts(thread.extended_registers) & ~std::uint64_t{3});
@@ -91,7 +92,7 @@ void add_memory(const process::ProcessImage& image, Inspected& inspected) {
   for (const auto& node : image.all_pages()) inspected.pages[node.node] += node.pages();
 }
 
-/// Of a tree descriptors are those of the first process.
+/// The descriptors of a tree are those of its first process.
 Inspected inspected_of(const std::vector<process::ProcessImage>& images, const segment::VersionId& id) {
   const process::ProcessImage& image = images.front();
   Inspected inspected;

@@ -1,3 +1,4 @@
+// Reads the facts of `perdure inspect` from a running process.
 #include "cli/inspected.hpp"
 #include "process/fields_of_text.hpp"
 #include "process/held_tree.hpp"
@@ -49,7 +50,7 @@ std::string kind_of_map(const process::MemoryMap& map) {
   return map.shared ? "own, shared" : "own";
 }
 
-/// Words "N0=17" of numa_maps.
+/// Parses words "N0=17" of numa_maps.
 std::map<std::uint32_t, std::uint64_t> pages_of(const std::string& numa_maps) {
   std::map<std::uint32_t, std::uint64_t> pages;
   process::each_line(numa_maps, [&](std::string_view line) {

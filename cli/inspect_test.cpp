@@ -1,4 +1,4 @@
-// perdure inspect, with real programs.
+// perdure inspect shows real programs.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"

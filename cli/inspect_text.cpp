@@ -1,3 +1,4 @@
+// Writes the facts of `perdure inspect` for people and as JSON.
 #include <fmt/format.h>
 
 #include "base/bytes.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure inspect` shows, of a process that runs or of one in a store.
+// `perdure inspect` shows these facts about a running process or a stored one.
 #include <map>
 
 #include "base/json.hpp"
@@ -14,8 +14,8 @@ struct Inspected {
   struct ThreadFacts {
     pid_t number = 0;
     std::string name, processors;
-    std::string state;      ///< of one that runs
-    std::string registers;  ///< parts of those of a stored one
+    std::string state;      ///< state of a running one
+    std::string registers;  ///< parts of the registers of a stored one
   };
   struct Memory {
     std::uint64_t mappings = 0, bytes = 0;
@@ -32,10 +32,10 @@ struct Inspected {
   std::map<std::uint32_t, std::uint64_t> pages;  ///< by node
   std::vector<File> files;
   std::vector<process::Obstacle> obstacles;
-  process::MachineImage machine;  ///< what it may use of its machine, or could
+  process::MachineImage machine;  ///< hardware that it may use on its machine, or could
 };
 
-/// Nothing of it changes. PERDURE_NOT_FOUND, PERDURE_PERMISSION.
+/// Inspects a process, and changes nothing of it. PERDURE_NOT_FOUND, PERDURE_PERMISSION.
 base::Result<Inspected> inspect_process(pid_t process);
 /// Reads the record alone. PERDURE_MISMATCH: it is a checkpoint of another kind.
 base::Result<Inspected> inspect_image(const std::string& checkpoint, const std::string& store,

@@ -1,5 +1,5 @@
-// perdure launch: starts a program that knows nothing of Perdure so that it can be captured, and captures it on
-// schedule, when it is asked to, and before the end of the allocation.
+// perdure launch starts a program that knows nothing of Perdure so that it can be captured. It captures the program on
+// schedule, on request, and before the end of the allocation.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ struct LaunchArguments {
   std::string name, store, every, json_file;
   std::vector<std::string> without;
   bool resume = false, again = false, tree = false, pre_copy = false;
-  bool cut_back = false, of_others = false;  ///< with resume
+  bool cut_back = false, of_others = false;  ///< for --resume
   unsigned increments = 0;
 };
 
@@ -37,7 +37,7 @@ base::Status children_may_be_captured(const std::string& program) {
                     "have CAP_SYS_PTRACE, or set that to 0; or launch it without --tree, where it starts nothing");
 }
 
-/// What can never be captured is refused before its first instruction.
+/// A program that can never be captured is refused before its first instruction.
 base::Result<process::ProgramStart> prepared(const std::vector<std::string>& command, const std::set<int>& left_out) {
   PERDURE_TRY(const auto of_program, process::obstacles_of_program(command[0]));
   PERDURE_CHECK(nothing_in_the_way(command[0], of_program));
@@ -47,7 +47,7 @@ base::Result<process::ProgramStart> prepared(const std::vector<std::string>& com
   return start;
 }
 
-/// What runs, and what tells others that it was brought back here.
+/// The running program, and the claim that tells others that it was brought back here.
 struct Running {
   pid_t process = 0;
   std::shared_ptr<client::RunClaim> claim;
@@ -55,7 +55,7 @@ struct Running {
   bool is_first = false;  ///< it was begun anew
 };
 
-/// The newest image.
+/// Brings back the newest image.
 base::Result<Running> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
   process::ResumeChoices choices;
   choices.again = asked.again;
@@ -69,14 +69,15 @@ base::Result<Running> brought_back(const LaunchArguments& asked, process::Proces
   return Running{resumed.process, std::move(resumed.claim), resumed.is_tree};
 }
 
-/// The process that runs: brought back where that was asked for and there is an image, else begun anew.
+/// Gives the running process: brought back if that was asked for and there is an image, else begun anew.
 base::Result<Running> running(const LaunchArguments& asked, process::ProcessStore& store, process::ProgramStart start,
                               Terminal& terminal) {
   const auto latest = store.session().latest(asked.name);
   const bool is_first = !latest && latest.error().code == PERDURE_NOT_FOUND;
   if (asked.resume && !is_first) {
-    start.give_up();                              // it may have the number that the image needs
-    return brought_back(asked, store, terminal);  // a failure is no new beginning: it would lose what was computed
+    start.give_up();  // it may have the number that the image needs
+    return brought_back(asked, store,
+                        terminal);  // after a failure it does not begin anew: that would lose computed results
   }
   if (asked.resume)
     print(terminal.err, fmt::format("perdure: there is no image of {} yet: it begins anew\n", asked.name));
@@ -93,7 +94,7 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   for (const auto& one : asked.without) left_out.insert(descriptor_of(one));
   if (asked.tree) PERDURE_CHECK(children_may_be_captured(terminal.program[0]));
   PERDURE_TRY(auto start, prepared(terminal.program, left_out));
-  const LaunchSignals signals;  // those of threads and of the guard, too
+  const LaunchSignals signals;  // also signals of threads and of the guard
   std::vector<std::string> settings = settings_with(asked.store, terminal);
   if (asked.resume) {
     PERDURE_TRY(settings, settings_of_resume(asked.store, terminal));

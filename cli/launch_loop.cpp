@@ -21,7 +21,7 @@ using process::CaptureSchedule;
 
 double launch_now_s() { return static_cast<double>(os::monotonic_ns()) * 1e-9; }
 
-/// As a shell says it.
+/// Gives the status as a shell does.
 int status_of(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
@@ -44,7 +44,7 @@ LaunchSignals::LaunchSignals() {
   ::sigaction(SIGCHLD, &plain, &child_action_);  // an inherited SIG_IGN would make children vanish unseen
 }
 
-// What came for a program that has ended is too late, and must not end us, who have its status to tell.
+// Signals for a program that has ended come too late. They must not end us, as we have its status to report.
 LaunchSignals::~LaunchSignals() {
   sigset_t taken = all();
   for (int signal = 1; signal < SIGRTMIN; ++signal)
@@ -90,7 +90,7 @@ bool LaunchLoop::has_ended() {
   return true;
 }
 
-/// Or until a signal came, which is taken.
+/// Waits until then, or until a signal came, which is taken.
 void LaunchLoop::wait_until(double until_s) {
   const sigset_t set = LaunchSignals::all();
   siginfo_t information{};
@@ -116,7 +116,7 @@ void LaunchLoop::take(const siginfo_t& information) {
   }
 }
 
-/// Until the store has all of it, or nobody wants to wait for that any more.
+/// Waits until the store has all of it, or the wait is interrupted.
 base::Status LaunchLoop::wait_stored(std::int64_t version) {
   for (;;) {
     const auto stored = store_.session().wait(program_.name, version, PERDURE_LEVEL_STORE, 0.05);
@@ -143,7 +143,7 @@ void LaunchLoop::reap(const std::vector<std::int32_t>& processes) const {
     if (one != process() && process::has_process_ended(one)) ::waitpid(one, nullptr, WNOHANG);
 }
 
-/// What is to end stands still until nothing of it can be lost.
+/// A program that is to end stands still until no part of its image can be lost.
 void LaunchLoop::capture(bool ends) {
   const double begun_s = launch_now_s();
   const auto end_it = [&](const process::CaptureReport& report) -> base::Status {
@@ -152,13 +152,14 @@ void LaunchLoop::capture(bool ends) {
   };
   std::function<base::Status(const process::CaptureReport&)> then;
   if (ends) then = end_it;
-  if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // those that lose their parent by it come to us, who see that they end
+  if (ends)
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // children that lose their parent by it come to us, who see that they end
   const auto done = store_.capture(program_.choices, program_.name, then);
   if (ends && done) reap(done->processes);
   if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   schedule_.captured(begun_s, launch_now_s(), done.has_value());
   if (!done) {
-    if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile
+    if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // otherwise it has ended meanwhile
     return;
   }
   summary_.versions.push_back(done->version);

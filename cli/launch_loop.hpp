@@ -1,5 +1,5 @@
 #pragma once
-// perdure launch, while its program runs.
+// Runs perdure launch while its program runs.
 #include <signal.h>
 
 #include <set>
@@ -28,7 +28,7 @@ class LaunchSignals {
 
 struct LaunchSummary {
   pid_t process = 0;
-  int status = 0;  ///< to end with: the program's, as a shell says it; 0 when it was captured and ended
+  int status = 0;  ///< status to end with: the program's, as a shell says it; 0 when it was captured and ended
   bool captured_at_end = false;
   std::vector<std::int64_t> versions;
 };
@@ -36,12 +36,12 @@ struct LaunchSummary {
 class LaunchLoop {
  public:
   struct Program {
-    std::string name;  ///< of its checkpoints
+    std::string name;  ///< name of its checkpoints
     process::CaptureChoices choices;
     double every_s = 0;
   };
   LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal);
-  /// Until the program has ended.
+  /// Runs until the program has ended.
   LaunchSummary run();
 
  private:
@@ -60,7 +60,7 @@ class LaunchLoop {
   process::CaptureSchedule schedule_;
   LaunchSummary summary_;
   bool told_to_end_ = false;
-  std::set<std::string> notes_;  // that were said: captures say the same again and again
+  std::set<std::string> notes_;  // notes that were printed: captures repeat them
 };
 
 }  // namespace perdure::cli

@@ -1,4 +1,4 @@
-// perdure launch, with real programs.
+// perdure launch runs real programs.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -137,7 +137,7 @@ TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
   };
   const Ran alone = launched({}, [&](Perdure& perdure) {
     wait_for_all(perdure);
-    // As soon as it has children, of which its image would have nothing.
+    // It says so as soon as it has children, which its image would lack.
     EXPECT_TRUE(eventually("it says how a tree is captured", [&] {
       ::kill(perdure.process(), SIGUSR1);
       os::sleep_ns(50'000'000);  // wait: signals that come together are one
@@ -170,7 +170,7 @@ TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
   EXPECT_THAT(again.err, HasSubstr(" of 4 processes; it stood still")) << "what came back as several is captured so";
 }
 
-/// It is told to end until it does so.
+/// Tells it to end until it does so.
 bool ends_without_a_capture(const Perdure& perdure) {
   return eventually("it ends without a capture", [&] {
     if (::kill(perdure.process(), SIGTERM) != 0 || perdure.says_now("without a capture")) return true;
@@ -179,7 +179,7 @@ bool ends_without_a_capture(const Perdure& perdure) {
   });
 }
 
-/// `perdure launch` of a shell's command, as a tree.
+/// Gives arguments for `perdure launch` of a shell's command, as a tree.
 std::vector<std::string> launched_tree(const std::vector<std::string>& options, const std::string& script) {
   std::vector<std::string> words = {"launch", "--name", "tree"};
   words.insert(words.end(), options.begin(), options.end());

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: the real program `perdure run` with real children.
+// Runs the real program `perdure run` with real children, for tests.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,8 +38,7 @@ class Launched {
     posix_spawn_file_actions_addopen(&actions, 0, (directory_ / "in").c_str(), O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, (directory_ / "out").c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "err").c_str(), O_WRONLY | O_CREAT, 0600);
-    // A shell in the background lets its children ignore SIGINT, and perdure run respects that: here we want it to
-    // hear.
+    // A shell in the background lets its children ignore SIGINT, and perdure run respects that: here it has to hear it.
     sigset_t heard;
     ::sigemptyset(&heard);
     for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::sigaddset(&heard, signal);
@@ -56,7 +55,7 @@ class Launched {
     ::waitpid(pid_, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  /// Waits until the program wrote something that ends with a new line.
+  /// Waits until the program wrote a line.
   std::string first_line() const {
     EXPECT_TRUE(eventually("the program writes a line", [this] { return out().find('\n') != std::string::npos; }));
     const std::string text = out();

@@ -1,5 +1,5 @@
 #pragma once
-// A verb parses, and calls these two: their names are used without qualification in cli.
+// A verb parses, and calls these two libraries: their names are used without qualification in cli.
 namespace perdure::inspect {}
 namespace perdure::launch {}
 

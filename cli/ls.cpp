@@ -1,4 +1,4 @@
-// perdure ls: the checkpoints in a store, judged to manifest level; with --quarantine what was set aside.
+// perdure ls lists the checkpoints in a store, judged to manifest level; with --quarantine, the quarantined segments.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -32,14 +32,14 @@ struct LsArguments {
 /// The place of a version among those of its name.
 struct VersionStanding {
   bool latest = false;  ///< the newest complete one of the current line
-  bool left = false;    ///< of a branch that was left
+  bool left = false;    ///< on a branch that was left
 };
 
 struct Listing {
   std::vector<reader::VersionFacts> versions;
-  std::vector<VersionStanding> standings = {};  ///< of each
+  std::vector<VersionStanding> standings = {};  ///< one for each version
   std::vector<Residue> quarantined = {};
-  std::vector<NodeVersion> on_node = {};  ///< that the store does not have whole
+  std::vector<NodeVersion> on_node = {};  ///< versions that the store does not have completely
 };
 
 // Finds nothing of a job whose store.path or name is another.
@@ -48,7 +48,7 @@ std::vector<NodeVersion> only_on_node(config::Config config, const std::string& 
   return versions_not_stored(config);
 }
 
-/// The store may have got by now all that engines on this machine hold.
+/// Drops the versions that the store has by now.
 void drop_stored(Listing& listing) {
   std::erase_if(listing.on_node, [&](const NodeVersion& one) {
     return std::any_of(listing.versions.begin(), listing.versions.end(),
@@ -190,12 +190,13 @@ void show(const Listing& listing, Terminal& terminal) {
           "what is only on this node goes to the store while its program runs, or when it is started here again\n");
 }
 
-/// Versions of one name, or of all; what a shared store does not show is only warned of.
+/// Reads versions of one name, or of all; a shared store's hidden versions only give a warning.
 base::Status read_versions(store::Store& store, const std::vector<std::string>& names, Listing& listing,
                            Terminal& terminal) {
   for (const std::string& name : names) {
     auto versions = reader::inventory(store, name);
-    if (!versions && versions.error().code == PERDURE_PERMISSION) {  // in a shared store others may show nothing
+    if (!versions &&
+        versions.error().code == PERDURE_PERMISSION) {  // other users of a shared store may hide their versions
       warn(terminal, versions.error());
       continue;
     }
@@ -217,7 +218,7 @@ base::Error unknown_name(store::Store& store, const std::string& name) {
           there + "; there is no directory " + name + " here either", false};
 }
 
-/// Leaves in the listing, and in all names of the store, what is of `name`; an empty one stands for all.
+/// Keeps in the listing, and in all names of the store, only `name`; empty: everything.
 void keep_name(const std::string& name, std::vector<std::string>& names, Listing& listing) {
   if (name.empty()) return;
   std::erase_if(names, [&](const std::string& one) { return one != name; });
@@ -225,10 +226,10 @@ void keep_name(const std::string& name, std::vector<std::string>& names, Listing
   std::erase_if(listing.on_node, [&](const NodeVersion& one) { return one.id.name != name; });
 }
 
-/// Why nothing was found; nothing where something was, or the store is empty.
+/// Says why no version was found; empty if there are some, or the store is empty.
 std::optional<base::Error> why_nothing(store::Store& store, const LsTarget& target, const Listing& listing) {
   if (!listing.quarantined.empty() || !listing.versions.empty() || !listing.on_node.empty()) return std::nullopt;
-  // Asked only where nothing is found: both list the whole store once more.
+  // Asked only if nothing is found: both list the whole store once more.
   return target.name.empty() ? not_a_store(store) : unknown_name(store, target.name);
 }
 

@@ -12,8 +12,8 @@ struct LsTarget {
   friend bool operator==(const LsTarget&, const LsTarget&) = default;
 };
 
-/// A word is a store where it is a directory that is there, a URL, or a path, which has a '/'; else it is a name. With
-/// --store it is a name. PERDURE_INVALID_ARGUMENT: it can be neither.
+/// Decides. A word is a store if it is an existing directory, a URL, or a path, which has a '/'; else it is a name.
+/// With --store it is a name. PERDURE_INVALID_ARGUMENT: it can be neither.
 base::Result<LsTarget> ls_target(const std::string& word, const std::string& option, bool is_directory);
 
 }  // namespace perdure::cli

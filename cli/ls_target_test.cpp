@@ -1,3 +1,4 @@
+// The word of `perdure ls` is a store or a name.
 #include "cli/ls_target.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// perdure ls lists versions, branches and quarantined segments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ TEST(Ls, ListsEveryVersionWithItsState) {
 
 constexpr plan::Branch kOld = 0x3f9a12, kNew = 0x00beef;
 
-/// Versions 100 to 300 of a run, and 10 and 100 of a start after it.
+/// Adds versions 100 to 300 of a run, and 10 and 100 of a start after it.
 void add_two_runs(SampleStore& store) {
   for (std::uint64_t n : {1, 2, 3}) store.add_on(kOld, "run", 100 * n, n);
   store.add_on(kNew, "run", 10, 4);
@@ -223,7 +224,7 @@ TEST(Ls, SaysOfAnUnknownNameWhichNamesThereAre) {
   EXPECT_THAT(ran.err, HasSubstr("its names are heat and nbody"));
 }
 
-/// A zone of its own while it lives.
+/// Sets a time zone while it lives.
 class Zone {
  public:
   explicit Zone(const std::string& zone) : variable_("TZ", zone) { ::tzset(); }

@@ -1,4 +1,4 @@
-// The program `perdure`.
+// This is the program `perdure`.
 #include <unistd.h>
 
 #include <csignal>

@@ -10,7 +10,8 @@
 namespace perdure::cli {
 namespace {
 
-/// In roff a backslash begins an escape, and a dot or an apostrophe at the beginning of a line a request.
+/// Escapes text for roff: a backslash begins an escape, and a dot or an apostrophe at the beginning of a line a
+/// request.
 std::string roff(const std::string& text) {
   std::string escaped;
   bool begins_line = true;
@@ -36,7 +37,7 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// "--store VALUE", or "NAME[@VERSION]" of what has no name.
+/// Writes "--store VALUE", or "NAME[@VERSION]" for an argument without a name.
 std::string words_of(const CLI::Option& option) {
   const std::string value = value_text(option);
   std::string text = option.get_name(false, true);
@@ -51,7 +52,7 @@ std::string options_text(const CLI::App& app) {
   return text;
 }
 
-/// Whole words between quotes of a shell.
+/// Writes whole words between quotes of a shell.
 std::string quoted_words(const std::vector<std::string>& words) {
   std::string text = "'";
   for (const std::string& word : words) text += (text.size() > 1 ? " " : "") + word;
@@ -65,7 +66,7 @@ std::vector<std::string> long_names(const CLI::App& verb) {
   return names;
 }
 
-/// "keep none" of "{keep,none}"; empty where a value is anything.
+/// Gives "keep none" for "{keep,none}"; empty if a value can be anything.
 std::vector<std::string> choices_of(const CLI::Option& option) {
   std::string text = value_text(option);
   if (!text.starts_with('{')) return {};

@@ -1,5 +1,5 @@
 #pragma once
-// Pages for man(1) and completion of words in bash, made of the table of verbs and their options. The installation
+// Makes pages for man(1) and completion of words in bash from the table of verbs and their options. The installation
 // writes both.
 #include <string>
 
@@ -9,9 +9,9 @@ class App;
 
 namespace perdure::cli {
 
-/// The page perdure-VERB(1); of `perdure` itself where `verb` is empty. Empty: there is no such verb.
+/// Gives the page perdure-VERB(1), or that of `perdure` itself if `verb` is empty. Empty: there is no such verb.
 std::string manual_page(const CLI::App& app, const std::string& verb);
-/// A script for bash: verbs, their options, and the values of those that take one of a few.
+/// Gives a script for bash: verbs, their options, and the values of those that take one of a few.
 std::string bash_completion(const CLI::App& app);
 
 }  // namespace perdure::cli

@@ -1,3 +1,4 @@
+// Every verb has a manual page, and bash completes its words.
 #include "cli/manual.hpp"
 
 #include <gmock/gmock.h>

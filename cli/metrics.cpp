@@ -1,4 +1,4 @@
-// perdure metrics: what the engines of this machine count, for Prometheus. Changes nothing.
+// perdure metrics prints the counts of the engines of this machine for Prometheus. It changes nothing.
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ void say_who_is_missing(Terminal& terminal, const EngineMetrics& found, const st
 
 base::Result<std::string> exposition_of(const EngineMetrics& found) { return metrics::encode(found.families); }
 
-// Whoever collects the file is another user, and sees the old text or the new one.
+// The collector of the file is another user, and sees the old text or the new one.
 base::Status write_for_all(const std::string& path, const std::string& text) {
   const std::string next = path + ".next";
   PERDURE_CHECK(os::write_file_atomically(next, base::as_bytes(text)));
@@ -73,14 +73,14 @@ HttpReply metrics_page(const std::vector<std::string>& roots) {
   return {200, metrics::kContentType, *text};
 }
 
-// Until a signal that asks for the end: blocked before, so that it is found here.
+// Serves until a signal asks for the end: it was blocked before, so that it is found here.
 int serve_metrics(const std::string& where, const std::vector<std::string>& roots, Terminal& terminal) {
   const auto address = os::parse_tcp_address(where);
   if (!address) return report(terminal, address.error());
   sigset_t signals, before;
   ::sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
-    struct sigaction way {};  // what nohup and `&` in a script have made it ignore stays ignored
+    struct sigaction way {};  // signals ignored by nohup or `&` in a script stay ignored
     if (::sigaction(signal, nullptr, &way) != 0 || way.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
   }
   ::sigprocmask(SIG_BLOCK, &signals, &before);
@@ -94,7 +94,7 @@ int serve_metrics(const std::string& where, const std::vector<std::string>& root
                         [&page](const std::string& path) { return path == "/metrics" ? page.get() : refusal(404); });
   }
   signalfd_siginfo taken{};
-  while (::read(stop.get(), &taken, sizeof taken) > 0) {  // or it would end us once it is not blocked any more
+  while (::read(stop.get(), &taken, sizeof taken) > 0) {  // otherwise it would end us once it is not blocked any more
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return served ? kGood : report(terminal, served.error());

@@ -1,4 +1,4 @@
-// The real program `perdure metrics --listen`: what a scraper sees of it, and how it ends.
+// A scraper sees the pages of the real program `perdure metrics --listen`, and how it ends.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ constexpr int kListenLimit_ms = 60'000;
 class ListeningProgram : public testing::Test {
  protected:
   void SetUp() override { start(); }
-  /// A signal that is not 0 is ignored from the beginning, as nohup and shells do it.
+  /// Ignores a signal that is not 0 from the beginning, as nohup and shells do.
   void start(int ignored = 0) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -59,7 +59,7 @@ class ListeningProgram : public testing::Test {
   void TearDown() override {
     if (pid_ > 0) end(SIGKILL);
   }
-  /// Killed, and so told, when it does not end for very long.
+  /// Ends it by `signal`; if it does not end for very long, kills it and fails.
   int end(int signal) {
     int status = 0;
     ::kill(pid_, signal);

@@ -1,4 +1,4 @@
-// docs/metrics.md has every metric as it is, and the Grafana board asks only for metrics that there are.
+// docs/metrics.md has every metric as it is, and the Grafana board asks only for existing metrics.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -25,7 +25,7 @@ std::string row_of(const metrics::Definition& definition) {
          definition.unit + " | " + labels + " | " + definition.help + " |";
 }
 
-/// The metrics that a text names, buckets, sums and counts as their histogram.
+/// Gives the metrics that a text names; buckets, sums and counts as their histogram.
 std::set<std::string> named_in(const std::string& text) {
   std::set<std::string> names;
   const std::regex name("perdure_[a-z_]+");

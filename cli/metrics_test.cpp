@@ -1,4 +1,4 @@
-// perdure metrics against engines that live in this process.
+// perdure metrics asks engines that live in this process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -42,14 +42,14 @@ class MetricsVerb : public testing::Test {
     for (std::string line; std::getline(text, line);) lines.push_back(line);
     return lines;
   }
-  /// What only events change.
+  /// Gives the values that only events change.
   static std::string counters_in(const std::string& page) {
     std::string all;
     for (const std::string& line : lines_of(page))
       if (!line.starts_with("#") && line.substr(0, line.find_first_of("{ ")).ends_with("_total")) all += line + "\n";
     return all;
   }
-  /// The series, without their values.
+  /// Gives the series, without their values.
   static std::vector<std::string> names_in(const std::string& page) {
     auto names = lines_of(page);
     for (std::string& name : names)
@@ -106,7 +106,7 @@ TEST_F(MetricsVerb, AnEngineThatDoesNotAnswerIsDown) {
   const auto engine = start("a");
   const std::string hung = node() + "/0123456789abcdef.0";
   ASSERT_TRUE(os::make_directories(hung));
-  const os::Fd listener = os::listen_at(hung + "/socket").value();  // accepts, and says nothing
+  const os::Fd listener = os::listen_at(hung + "/socket").value();  // accepts, and sends nothing
   const Ran ran = run_verb({"metrics"});
   EXPECT_EQ(ran.status, kGood);
   EXPECT_THAT(ran.out, HasSubstr("perdure_engine_up{engine=\"0123456789abcdef.0\"} 0\n"));

@@ -7,7 +7,7 @@
 
 namespace perdure::cli {
 
-// The next checkpoints of a job that lives might count as forgotten, where its clock is behind this one.
+// The next checkpoints of a living job might count as forgotten, if its clock is behind this one.
 base::Status check_that_nobody_writes(store::Store& store, const std::string& name, const std::string& outcome,
                                       const Terminal& terminal) {
   PERDURE_TRY(const auto config, configuration(terminal));

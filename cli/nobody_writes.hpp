@@ -1,5 +1,5 @@
 #pragma once
-// For verbs that change what a running program goes on with.
+// Protects running programs from verbs that change what they go on with.
 #include <string>
 
 #include "cli/verb.hpp"
@@ -7,8 +7,8 @@
 
 namespace perdure::cli {
 
-/// PERDURE_BUSY: a program that lives writes `name`; `outcome` says what therefore was not done. Says on err when it
-/// has to wait for the answer.
+/// PERDURE_BUSY: a living program writes `name`; `outcome` says what therefore was not done. Says on err when it has to
+/// wait for the answer.
 base::Status check_that_nobody_writes(store::Store& store, const std::string& name, const std::string& outcome,
                                       const Terminal& terminal);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kLongestHostFile = 16U << 20U;
 constexpr std::uint64_t kMostSimulated = 1000;  // their numbers are as long as the text of an option may be
 
-// Names of nodes without commas or blanks around them; "" as an argument is nobody.
+// Takes names of nodes without commas or blanks around them; an empty argument names no node.
 std::string node_name(const std::string& text) {
   const bool good = !text.empty() && text.find_first_of(", \t\n") == std::string::npos;
   return good ? std::string() : "'" + text + "' is not the name of a node";

@@ -13,7 +13,7 @@ std::string trimmed(std::string text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-/// Of an index or an end, negative ones from the end on; nothing when it is no number, or beyond the extent.
+/// Parses an index or an end; negative ones count from the end. Empty when it is no number, or beyond the extent.
 std::optional<std::uint64_t> place(const std::string& text, std::uint64_t extent, std::uint64_t most) {
   const bool back = text.starts_with('-');
   const char* begin = text.data() + (back ? 1 : 0);
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> place(const std::string& text, std::uint64_t extent
   return number <= most ? std::optional(number) : std::nullopt;
 }
 
-/// False when `text` is no range of the dimension.
+/// Returns false when `text` is no range of the dimension.
 bool parse_range(const std::string& text, array::Box& box, unsigned d) {
   const std::uint64_t extent = box.end[d];
   const auto colon = text.find(':');

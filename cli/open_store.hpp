@@ -1,5 +1,5 @@
 #pragma once
-// How verbs find a store.
+// Verbs find their store here.
 #include <memory>
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace perdure::cli {
 
-/// The store at `location`; when that is empty, the configured one (store.path). PERDURE_NOT_FOUND when it is not
+/// Opens the store at `location`; when that is empty, the configured one (store.path). PERDURE_NOT_FOUND when it is not
 /// there.
 base::Result<std::unique_ptr<store::Store>> open_store(const std::string& location, const Terminal& terminal);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure` alone prints.
+// This is the text that `perdure` alone prints.
 #include <string>
 
 namespace perdure::cli {

@@ -1,4 +1,4 @@
-// perdure plot: a plane of an array, or a line, as a picture or in the terminal.
+// perdure plot shows a plane of an array, or a line, as a picture or in the terminal.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -35,14 +35,14 @@ base::Result<Ending> ending_of(const std::string& path) {
                     "planes and curves are written as FILE.png, curves as FILE.svg, too");
 }
 
-/// Columns of the terminal that `out` is; 80 elsewhere.
+/// Gives the columns of the terminal that `out` is; 80 elsewhere.
 std::size_t width_of(const Terminal& terminal) {
   winsize size{};
   const int fd = ::fileno(terminal.out);
   return fd >= 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kTerminalWidth;
 }
 
-/// UTF-8 and colours: on terminals whose locale says so.
+/// Uses UTF-8 and colours on terminals whose locale says so.
 bool in_colours(const Terminal& terminal) {
   const int fd = ::fileno(terminal.out);
   const char* no = std::getenv("NO_COLOR");
@@ -71,7 +71,7 @@ struct Room {
   std::size_t width, height;
 };
 
-/// How many numbers are shown at most. Those of a terminal are as wide as high where a letter is twice as high as wide.
+/// Gives the greatest number of values to show. Cells of a terminal are square if a letter is twice as high as wide.
 Room room_for(Ending ending, const portable::Plane& plane, std::size_t columns, bool colours) {
   if (ending != Ending::none) return {plane.dimensions == 1 ? kCurvePixels : kMostPixels, kMostPixels};
   const std::size_t lines = colours ? 2 * kMostLines : kMostLines;

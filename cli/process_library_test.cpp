@@ -1,4 +1,4 @@
-// include/perdure/process.h: processes that capture themselves, and others that they capture, with real programs.
+// Real programs use include/perdure/process.h: processes capture themselves, and others.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
@@ -26,7 +26,7 @@ class Selfish {
   void wait_for_line(const std::string& line) const {
     EXPECT_TRUE(eventually("the program logs: " + line, [&] { return log().find(line) != std::string::npos; }));
   }
-  /// What a run that nobody captures computes.
+  /// Gives the result of a run without a capture.
   static std::string result(const std::string& steps) {
     const ProcessPlace place;
     EXPECT_EQ(Selfish(place, steps, "0", "").program().end(), kStatus);
@@ -127,7 +127,7 @@ TEST(ProcessLibrary, CapturesAnotherProcessAndBringsItBack) {
   back.options = options.c_str();
   int process = 0;
   perdure_status status = PERDURE_EXISTS;
-  while (status == PERDURE_EXISTS)  // somebody else may have its number for a moment
+  while (status == PERDURE_EXISTS)  // another process may have its number for a moment
     status = perdure_resume_process("them", PERDURE_LATEST, &back, &process, message, sizeof message);
   ASSERT_EQ(status, PERDURE_OK) << message;
   patient.lives_again();

@@ -1,5 +1,6 @@
 #pragma once
-// For tests of the verbs about processes: the real program `perdure`, and programs that it captures and brings back.
+// Runs the real program `perdure`, and programs that it captures and brings back, for tests of the verbs about
+// processes.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -45,7 +46,7 @@ class Orphans {
     }
     return found;
   }
-  /// Until all but `known` have ended; how many of them were killed.
+  /// Waits until all but `known` have ended; returns how many of them were killed.
   static int wait_for_others(const std::set<pid_t>& known) {
     int killed = 0;
     for (const pid_t process : all())
@@ -63,7 +64,7 @@ struct ProcessPlace {
   std::string file(const std::string& name) const { return files + "/" + name; }
 };
 
-/// `perdure` in the background.
+/// Runs `perdure` in the background.
 class Perdure {
  public:
   Perdure(const ProcessPlace& place, std::vector<std::string> arguments, std::vector<std::string> variables = {},
@@ -99,13 +100,13 @@ class Perdure {
     siginfo_t how{};
     return ::waitid(P_PID, static_cast<id_t>(process_), &how, WEXITED | WNOHANG | WNOWAIT) != 0 || how.si_pid != 0;
   }
-  /// Whether it has said that when it says it, or has ended.
+  /// Tells whether it has printed that; waits until it does, or has ended.
   bool says(const std::string& text) const {
     EXPECT_TRUE(eventually("perdure says: " + text, [&] { return says_now(text) || has_ended(); })) << err();
     return says_now(text);
   }
   bool says_now(const std::string& text) const { return err().find(text) != std::string::npos; }
-  /// Its status; below 0: the signal that ended it.
+  /// Gives its status; below 0: the signal that ended it.
   Ran wait() {
     int status = 0;
     EXPECT_EQ(::waitpid(process_, &status, 0), process_);
@@ -139,7 +140,7 @@ class Patient {
   pid_t process() const { return program_.process(); }
   std::string number() const { return std::to_string(process()); }
   std::string beats() const { return content_of(place_.file("beats")); }
-  /// Until it has done something.
+  /// Waits until it has done some work.
   void works() const {
     const auto before = beats().size();
     EXPECT_TRUE(eventually("the program goes on", [&] { return beats().size() != before; }));
@@ -165,7 +166,7 @@ class Patient {
   process::Program program_;
 };
 
-/// Names the first line of the file "beats" that is not the next step of one program; empty: each is.
+/// Gives the first line of the file "beats" that is not the next step of one program; empty: there is none.
 inline std::string wrong_in_beats(const std::string& beats) {
   std::istringstream lines(beats);
   std::string line;
@@ -174,7 +175,7 @@ inline std::string wrong_in_beats(const std::string& beats) {
   return "";
 }
 
-/// What /proc shows of a process that nobody but itself changes.
+/// Gives the content of /proc for a process that nobody but itself changes.
 inline std::string view_of(pid_t process) {
   const std::string root = "/proc/" + std::to_string(process) + "/";
   std::set<std::string> lines = {content_of(root + "maps")};
@@ -192,7 +193,7 @@ inline std::string view_of(pid_t process) {
   return all;
 }
 
-/// Numbers of processes and threads are anybody's: one that somebody has for a moment is free again soon.
+/// Any process may use the numbers of processes and threads: a number in use is free again soon.
 inline Ran resumed(const ProcessPlace& place, const std::vector<std::string>& arguments,
                    const std::vector<std::string>& variables = {}) {
   for (;;) {
@@ -204,7 +205,7 @@ inline Ran resumed(const ProcessPlace& place, const std::vector<std::string>& ar
   }
 }
 
-/// It was stopped by a signal.
+/// Tells whether a signal has stopped it.
 inline bool stands_still(pid_t process) {
   return content_of("/proc/" + std::to_string(process) + "/stat").find(") T ") != std::string::npos;
 }

@@ -44,7 +44,7 @@ Progress::Progress(Terminal& terminal, std::string what, std::uint64_t total_byt
         while (!ended_.wait_for(lock, terminal_.live ? kRedraw : kLine, [this] { return end_; })) show();
       },
       [](const base::Error&) { return false; });
-  if (begun) thread_ = std::move(*begun);  // else nobody sees how far it is
+  if (begun) thread_ = std::move(*begun);  // otherwise no progress is shown
 }
 
 Progress::~Progress() {

@@ -1,5 +1,5 @@
 #pragma once
-// How far a long operation is: a bar that redraws itself on a terminal, a line now and then elsewhere.
+// Shows how far a long operation is: a bar that redraws itself on a terminal, a line now and then elsewhere.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace perdure::cli {
 
-/// One line: "verifying  42% [====      ]  1.2 GiB of 2.9 GiB, 512.0 MiB/s, 3 s left" (pure).
+/// Writes one line: "verifying  42% [====      ]  1.2 GiB of 2.9 GiB, 512.0 MiB/s, 3 s left" (pure).
 std::string progress_line(const std::string& what, std::uint64_t done, std::uint64_t total, double elapsed_s);
 
 /// Shows itself from construction to destruction; add() may be called by any thread.

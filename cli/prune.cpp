@@ -1,4 +1,4 @@
-// perdure prune: gives up versions by policy or by name, and removes what killed jobs left. Says what it would do; does
+// perdure prune removes versions by policy or by name, and leftovers of killed jobs. It says what it would do, and does
 // it with --yes.
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ struct Wish {
   std::set<std::string> names;                   ///< NAME: the retention is limited to these
   std::map<std::string, std::uint64_t> rewound;  ///< NAME --after VERSION
   bool retention = false;                        ///< without any other wish, the configured one
-  bool store = false;                            ///< something is to be done there
+  bool store = false;                            ///< there is work in the store
 };
 
 base::Status check_node_words(const PruneArguments& arguments) {
@@ -118,7 +118,7 @@ DeepCheck deep_check(store::Store& store, Terminal& terminal) {
   };
 }
 
-/// Temporary segments and unfinished removals. What changed lately may be a running job's.
+/// Plans the removal of temporary segments and unfinished removals. Files that changed lately may be a running job's.
 base::Status plan_leftovers(store::Store& store, const PruneArguments& arguments, PrunePlan& plan) {
   PERDURE_TRY(const auto residue, find_residue(store));
   for (const Residue& piece : residue) {
@@ -138,14 +138,14 @@ base::Status plan_leftovers(store::Store& store, const PruneArguments& arguments
 }
 
 plan::RetentionPolicy policy_of(const PruneArguments& arguments, const Wish& wish, const config::Config& config) {
-  if (!wish.retention) return {UINT64_MAX, 0};  // leftovers: only what is incomplete and superseded
+  if (!wish.retention) return {UINT64_MAX, 0};  // leftovers: only versions that are incomplete and superseded
   const auto keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
   if (!arguments.has_policy) return {keep_last, static_cast<std::uint64_t>(config.integer("retention.keep_every"))};
   return {arguments.keep_last > 0 ? arguments.keep_last : keep_last, arguments.keep_every};
 }
 
-/// The version that would be a name's newest without the higher numbers than this one, if it is of a branch that was
-/// left: that branch would become the current one. Else nothing.
+/// Gives the version that would be a name's newest without the numbers above `version`, if it is on a branch that was
+/// left. That branch would become the current one. Otherwise empty.
 std::optional<segment::VersionId> left_newest(const NameFacts& facts, std::uint64_t version) {
   const segment::VersionId* newest = nullptr;
   for (const reader::VersionFacts& one : facts.versions) {
@@ -156,8 +156,8 @@ std::optional<segment::VersionId> left_newest(const NameFacts& facts, std::uint6
   return newest == nullptr || facts.branches.has(*newest) ? std::nullopt : std::optional(*newest);
 }
 
-/// The versions with higher numbers than the one that was gone back to, which has to be there: what its number was
-/// mistaken for would be given up with them.
+/// Plans to remove the versions with higher numbers than the one to go back to, which must exist. Otherwise a mistyped
+/// number would remove the intended version with them.
 base::Status plan_rewind(store::Store& store, const std::string& name, std::uint64_t version, const DeepCheck& check,
                          PrunePlan& plan) {
   PERDURE_TRY(const auto facts, name_facts(store, name));
@@ -182,8 +182,8 @@ base::Status plan_rewind(store::Store& store, const std::string& name, std::uint
   return {};
 }
 
-/// Leaves out of `facts` what is incomplete and was begun less than `min_age_s` before `now_ns`: a running job may
-/// bring the other parts, also after something newer is complete.
+/// Leaves out of `facts` the incomplete versions that were begun less than `min_age_s` before `now_ns`. A running job
+/// may bring the other parts, also after a newer version is complete.
 void keep_what_may_arrive(std::vector<reader::VersionFacts>& facts, std::uint64_t now_ns, double min_age_s,
                           PrunePlan& plan) {
   segment::Attempt newest;
@@ -202,7 +202,7 @@ void keep_what_may_arrive(std::vector<reader::VersionFacts>& facts, std::uint64_
   });
 }
 
-/// What --branches removes already.
+/// Leaves out the versions that --branches removes already.
 void drop_left(NameFacts& facts) {
   std::erase_if(facts.versions, [&](const auto& one) { return !facts.branches.has(one.listing.id); });
 }

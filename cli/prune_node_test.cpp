@@ -1,4 +1,4 @@
-// perdure prune --node: whose it is, what it holds, and what of that the stores lack.
+// perdure prune --node shows who owns a directory, what it holds, and what the stores lack of that.
 #include "inspect/prune_node.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::Not;
 
 class PruneNode : public node::DeadEnginesFixture {
  protected:
-  /// One job with all in its store, and one with half of it.
+  /// Makes one job with everything in its store, and one with half of it.
   PruneNode() {
     leave("one", {1, 2});
     for (const std::uint64_t version : {1, 2}) store("one", version);

@@ -1,3 +1,4 @@
+// perdure prune removes what it says, and nothing that a restore needs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -215,7 +216,7 @@ TEST(Prune, OfDeadEnginesOnlyWhatNobodyUsedForSoLong) {
     fs::last_write_time(path + "/arena", two_days_ago);
     fs::last_write_time(path, two_days_ago);
   }
-  // What is in any of its directories counts.
+  // Files in any of its directories count.
   std::ofstream(slots + "/slot-0") << "x";
   const Ran ran = run_verb({"prune", "--node", "--older-than", "86400", "--yes"});
   EXPECT_EQ(ran.status, kGood) << ran.err;
@@ -228,7 +229,7 @@ TEST(Prune, OfDeadEnginesOnlyWhatNobodyUsedForSoLong) {
 
 constexpr plan::Branch kLeft = 0x3f9a12, kCurrent = 0x00beef;
 
-/// Versions 1 to 5 of a run, and 1 to 3 of a start after it.
+/// Adds versions 1 to 5 of a run, and 1 to 3 of a start after it.
 void add_left_run(SampleStore& store) {
   for (std::uint64_t version = 1; version <= 5; ++version) store.add_on(kLeft, "run", version, version);
   for (std::uint64_t version = 1; version <= 3; ++version) store.add_on(kCurrent, "run", version, 10 + version);
@@ -311,7 +312,7 @@ TEST(Prune, KeepsABranchThatMayBeArriving) {
   EXPECT_THAT(left_of(store, kCurrent), IsEmpty());
 }
 
-// Its only version was set aside: what it went on from is what a restore falls back to.
+// Its only version was set aside: a restore falls back to the branch that it went on from.
 TEST(Prune, KeepsWhatTheCurrentBranchWentOnFromWhereTheNewestWasSetAside) {
   SampleStore store;
   for (std::uint64_t version = 1; version <= 5; ++version) store.add_on(kLeft, "run", version, version);
@@ -357,7 +358,7 @@ TEST(Prune, AfterAVersionThatOneGoesBackTo) {
   EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2));
   EXPECT_THAT(versions_left(store, "heat"), ElementsAre(1, 2, 3, 9));
   EXPECT_THAT(run_verb(with(from_2, "--yes")).out, HasSubstr("nothing to remove"));
-  // A version that is not there is a mistake: what comes after it would be lost by it.
+  // A missing version is a mistake: the versions after it would be lost by it.
   for (const std::vector<std::string>& wrong :
        {std::vector<std::string>{"heat", "--after", "0"}, {"het", "--after", "2"}}) {
     std::vector<std::string> arguments{"prune", "--store", store.path(), "--yes"};
@@ -453,7 +454,7 @@ TEST(PruneOfTheQuarantine, IsLimitedToNames) {
   EXPECT_EQ(run_verb({"prune", "heat@2", "--quarantine", "--store", store.path()}).status, kUsage);
 }
 
-// Else a program that is told `corrupt` would begin anew without being asked.
+// Otherwise a program that is told `corrupt` would begin anew without being asked.
 TEST(PruneOfTheQuarantine, KeepsWhatIsAllThatIsLeftOfANameUntilThatIsForgotten) {
   SampleStore store;
   set_aside(store, "nbody", 1);

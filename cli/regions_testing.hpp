@@ -1,11 +1,11 @@
 #pragma once
-// For the tests of verbs that read regions: a plate whose temperatures are known.
+// Makes a plate whose temperatures are known, for the tests of verbs that read regions.
 #include "cli/verb_testing.hpp"
 #include "reader/written_testing.hpp"
 
 namespace perdure::cli {
 
-/// Value of the plate at row i, column j.
+/// Gives the value of the plate at row i, column j.
 inline double plate(std::uint64_t i, std::uint64_t j) {
   return static_cast<double>(i) * 10 + static_cast<double>(j) + 0.25;
 }
@@ -15,11 +15,12 @@ struct PlateOptions {
   std::uint32_t ranks = 2;
   double changed = 0;  ///< is added at [4, 1]
   std::string type = "f8";
-  std::uint64_t local_count = 10;  ///< of region 3 of each rank
+  std::uint64_t local_count = 10;  ///< elements of region 3 of each rank
   bool more = false;               ///< a region 'pressure' as well
 };
 
-/// "temperature" (5, f8 in K) in rows, a local region 3 of each rank, and particles (8) that rank 0 stored for all.
+/// Writes "temperature" (5, f8 in K) in rows, a local region 3 of each rank, and particles (8) that rank 0 stored for
+/// all.
 inline void write_plate(reader::WrittenStore& written, const std::string& name, std::uint64_t version,
                         const PlateOptions& options = {}, const std::vector<std::uint32_t>& segments = {}) {
   segment::ArrayEntry array{{"temperature", "K", "of the plate"},

@@ -1,4 +1,5 @@
-// The verbs there are, in the order of the help page. A new one is a source file, and here its declaration and its row.
+// This table lists the verbs, in the order of the help page. A new one is a source file, and here its declaration and
+// its row.
 #include "cli/verb.hpp"
 
 namespace perdure::cli {

@@ -1,4 +1,4 @@
-// perdure rename: gives a checkpoint another name in its store. Says what is there; does it with --yes.
+// perdure rename gives a checkpoint another name in its store. It says what is there, and does it with --yes.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +43,7 @@ base::Status check_owners(store::Store& store, const RenamePlan& plan, const Ter
   return {};
 }
 
-/// Every check before the first effect.
+/// Makes every check before the first effect.
 base::Status do_it(store::Store& store, const RenamePlan& plan, Terminal& terminal) {
   PERDURE_CHECK(check_owners(store, plan, terminal));
   PERDURE_CHECK(check_nothing_on_node(plan, store.properties().location, terminal));

@@ -1,3 +1,4 @@
+// perdure rename gives a checkpoint a new name, and verbs explain a directory renamed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// perdure resume: a captured process goes on where it was.
+// perdure resume brings a captured process back, which goes on where it was.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -33,7 +33,7 @@ struct ResumeArguments {
   bool json = false, cut_back = false;
 };
 
-/// What a terminal sends it sends to all of the group.
+/// The terminal sends its signals to all of the group.
 void pass_on(const siginfo_t& signal, pid_t process) {
   if (signal.si_signo > 0 && signal.si_signo != SIGCHLD && signal.si_code != SI_KERNEL)
     ::kill(process, signal.si_signo);
@@ -46,7 +46,7 @@ class PassedSignals {
   PassedSignals(const PassedSignals&) = delete;
   PassedSignals& operator=(const PassedSignals&) = delete;
   ~PassedSignals() { over_ = true; }
-  /// Where the system refuses a thread they wait until the pages are there.
+  /// If the system refuses a thread, they wait until the pages are there.
   void begin(pid_t process) {
     auto begun = os::Thread::start(
         "pass signals on", [this, process] { pass(process); }, [](const base::Error&) { return false; });
@@ -56,7 +56,7 @@ class PassedSignals {
  private:
   void pass(pid_t process) const {
     sigset_t set = LaunchSignals::all();
-    sigdelset(&set, SIGCHLD);  // of whoever waits for its end
+    sigdelset(&set, SIGCHLD);  // for the process that waits for its end
     const timespec soon{0, 20'000'000};
     while (!over_) {
       siginfo_t information{};
@@ -67,7 +67,7 @@ class PassedSignals {
   os::Thread thread_;
 };
 
-/// As soon as it runs.
+/// Says so as soon as it runs.
 void say_that_it_runs(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
                       const Terminal& terminal) {
   for (const auto& note : report.notes) print(terminal.err, "perdure: " + note + "\n");
@@ -102,7 +102,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
     if (asked.manner.lazy) signals.begin(report.process);
   };
   PERDURE_TRY(auto resumed, store.resume(spec.name, version, choices));
-  (void)store.close();  // it runs, whatever becomes of the engine
+  (void)store.close();  // the program runs, whatever happens to the engine
   return resumed;
 }
 
@@ -118,7 +118,8 @@ base::Json report_json(const std::string& name, const process::ResumeReport& rep
           {"processes", report.processes}};
 }
 
-/// As a shell does: its status, or 128 and the signal that ended it. Of a name space its first process says that.
+/// Gives the status as a shell does: its status, or 128 and the signal that ended it. In a name space, the first
+/// process tells it.
 int wait_for(pid_t process, pid_t child) {
   const sigset_t set = LaunchSignals::all();
   for (;;) {
@@ -134,7 +135,7 @@ int wait_for(pid_t process, pid_t child) {
 int resume(const ResumeArguments& asked, Terminal& terminal) {
   const auto spec = parse_checkpoint(asked.checkpoint);
   if (!spec) return report(terminal, spec.error());
-  const LaunchSignals signals;  // those that somebody sends to us to have the program end, or do something
+  const LaunchSignals signals;  // signals that others send to us for the program, to end or act
   const auto resumed = resume_from_store(asked, *spec, terminal);
   int status = kGood;
   if (!resumed) {

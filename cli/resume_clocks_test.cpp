@@ -1,4 +1,4 @@
-// Clocks that count from a start of the machine go on after a resume, where this machine has run for a shorter time.
+// Clocks that count from a start of the machine go on after a resume, if this machine has run for a shorter time.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
@@ -25,7 +25,7 @@ open(place + 'last', 'w').write(str(last))
 )";
 constexpr std::int64_t kDay_ns = 86'400'000'000'000;
 
-/// A program on a machine that has run for a day longer than this one.
+/// Runs a program on a machine that has run for a day longer than this one.
 class LongerMachine : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class LongerMachine : public testing::Test {
     EXPECT_EQ(program_->end(), -SIGKILL);
   }
   double last_time() const { return std::atof(content_of(place_.file("last")).c_str()); }
-  /// The program whose clock went back sleeps on: this kills it then.
+  /// A program whose clock went back sleeps on: this kills it then.
   void goes_on(const std::vector<std::string>& more = {}) {
     const auto known = Orphans::all();
     std::vector<std::string> arguments = {"sleeper", "--detach", "--json"};

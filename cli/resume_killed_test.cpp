@@ -1,4 +1,4 @@
-// kill -9 of `perdure resume`, and images that are damaged: nothing of the program has run, and nothing of it is left.
+// `perdure resume` is killed with -9, or the image is damaged: the program has not run, and no part of it is left.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A program that was captured and has ended.
+/// Has a program that was captured and has ended.
 class ResumeThatFails : public testing::Test {
  protected:
   void SetUp() override {
@@ -59,7 +59,7 @@ TEST_F(ResumeThatFails, KilledWhenTheProcessIsReleasedItGoesOn) {
   Orphans::wait_for_others({});
 }
 
-/// The file of the image's only segment.
+/// Gives the file of the image's only segment.
 std::string segment_in(const std::string& store) {
   std::string found;
   for (const auto& entry : fs::recursive_directory_iterator(store))
@@ -74,7 +74,7 @@ class DamagedImage : public ResumeThatFails {
     ResumeThatFails::SetUp();
     fs::copy(place_.store, place_.directory / "whole", fs::copy_options::recursive);
   }
-  /// As it was, and on no node.
+  /// Restores the store as it was, with nothing on a node.
   void restore_store() {
     fs::remove_all(place_.store);
     fs::copy(place_.directory / "whole", place_.store, fs::copy_options::recursive);

@@ -1,5 +1,5 @@
-// perdure resume --lazy: the program runs before its pages are there, and sees none that is not as it was captured,
-// whoever is killed meanwhile.
+// With perdure resume --lazy, the program runs before its pages are there. It sees every page as it was captured,
+// whichever process is killed meanwhile.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
@@ -36,7 +36,7 @@ class ResumeLazily : public testing::Test {
   }
   bool has(const char* name) const { return fs::exists(place_.file(name)); }
   void expect_no_lie() const { EXPECT_FALSE(has("lie")) << "it has seen a page that had not come"; }
-  /// It lives, and looks at all of its memory once more.
+  /// Expects that it lives, and looks at all of its memory once more.
   void expect_it_lives() const {
     fs::remove_all(place_.file("looked"));
     wait_for_file(place_.file("looked"));
@@ -142,7 +142,7 @@ TEST_F(ResumeLazily, PassesSignalsOnWhilePagesAreMissing) {
   expect_no_lie();
 }
 
-/// Of its last chunks nothing is needed before it runs.
+/// It needs none of its last chunks before it runs.
 TEST_F(ResumeLazily, ADamagedPageEndsItBeforeThatPageIsUsed) {
   std::string segment;
   for (const auto& entry : fs::recursive_directory_iterator(place_.store))

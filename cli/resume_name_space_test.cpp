@@ -1,4 +1,5 @@
-// perdure resume in a name space of its own, and who else may resume what runs: with real programs.
+// perdure resume uses a name space of its own, and other users may not resume a running program again. The tests run
+// real programs.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A line of /proc/PID/status, behind its name.
+/// Gives a line of /proc/PID/status, behind its name.
 std::string status_of(pid_t process, const std::string& name) {
   std::istringstream status(content_of("/proc/" + std::to_string(process) + "/status"));
   for (std::string line; std::getline(status, line);)
@@ -19,20 +20,20 @@ std::string status_of(pid_t process, const std::string& name) {
   return "";
 }
 
-/// By which a process knows itself.
+/// Gives the number by which a process knows itself.
 std::string innermost_number(pid_t process) {
   const std::string all = status_of(process, "NSpid");
   return all.substr(all.find_last_of("\t ") + 1);
 }
 
-/// What `perdure resume` says of its number for others.
+/// Reads the number for others that `perdure resume` prints.
 pid_t number_elsewhere(const std::string& said) {
   const std::string before = "elsewhere that is ";
   const auto at = said.find(before);
   return at == std::string::npos ? 0 : std::atoi(said.c_str() + at + before.size());
 }
 
-/// The whole of it, as a user without rights may do it.
+/// Does all of it, as a user without rights may do it.
 void capture_and_bring_back() {
   const Orphans orphans;
   ProcessPlace place;

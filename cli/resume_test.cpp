@@ -1,4 +1,4 @@
-// perdure resume, with real programs.
+// perdure resume brings back real programs.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -165,13 +165,13 @@ INSTANTIATE_TEST_SUITE_P(Each, ResumeThatCutsFilesBack,
                            return of.param.empty() ? "Plain" : of.param[0] == "--lazy" ? "Lazy" : "InANameSpace";
                          });
 
-/// As setcap does: cap_checkpoint_restore+ep.
+/// Sets cap_checkpoint_restore+ep, as setcap does.
 bool give_capability(const std::string& program) {
   constexpr std::array<std::uint32_t, 5> kData = {0x02000001, 0, 0, 1U << (40 - 32), 0};  // low and high words in turn
   return ::setxattr(program.c_str(), "security.capability", kData.data(), sizeof kData, 0) == 0;
 }
 
-/// Captures, ends and brings back a program, and says what that may do then. Numbers may be somebody's for a moment.
+/// Captures, ends and brings back a program, and prints its rights then. Another process may use a number for a moment.
 constexpr const char* kByAUser = R"(
 cd "$1" || exit 10
 ./patient "$1" 7 </dev/null >/dev/null 2>&1 & pid=$!

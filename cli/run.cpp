@@ -1,4 +1,4 @@
-// perdure run: launches a program under supervision. Its standard input, output and error pass through untouched.
+// perdure run launches a program under supervision. Its standard input, output and error pass through untouched.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,8 +24,8 @@ struct RunArguments {
   bool check_protection = false;
 };
 
-/// The settings of the command line as variables for the program, what its restarts have in common, and that it says
-/// what it waits for.
+/// Gives the settings of the command line as variables for the program. It adds the identity that its restarts share,
+/// and has it print what it waits for.
 base::Result<Environment> environment_for(const config::Config& config) {
   Environment environment;
   for (const auto& [key, value] : config.values()) {
@@ -48,7 +48,7 @@ base::Result<config::Config> configuration_for(const RunArguments& arguments, co
   return config;
 }
 
-/// A store that is not there yet has no versions.
+/// A missing store has no versions.
 Versions look_into(const config::Config& config) {
   auto store = store::make_store(config.text("store.path"), config.below("store."));
   if (!store) return {};

@@ -1,4 +1,4 @@
-// The real program `perdure run --nodes` with a launcher that is a script.
+// The real program `perdure run --nodes` runs with a launcher that is a script.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,8 +12,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What an Open MPI launcher is asked. A program prints what it was given and fails until the file `fine` is there; the
-// probe of a host fails when there is a file bad-HOST, and hangs when there is a file hung-HOST.
+// Acts as an Open MPI launcher. A program prints its arguments and fails until the file `fine` is there. The probe of a
+// host fails when there is a file bad-HOST, and hangs when there is a file hung-HOST.
 // clang-format off: it takes the script for C++
 constexpr const char* kLauncher = R"sh(#!/bin/sh
 d=$(dirname "$0")

@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure run` says at its end.
+// Prints the summary at the end of `perdure run`.
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/unstored.hpp"
@@ -7,7 +7,8 @@
 
 namespace perdure::cli {
 
-/// On standard error and, if one is named, in a JSON file. `nodes` may be nullptr. `unstored`: what the store lacks.
+/// Prints on standard error and, if one is named, in a JSON file. `nodes` may be nullptr. `unstored`: versions that the
+/// store lacks.
 void tell(const LoopSummary& summary, const std::vector<Unstored>& unstored, const NodeKeeper* nodes,
           const std::string& json_file, Terminal& terminal);
 

@@ -1,4 +1,4 @@
-// The real program `perdure run` with real children.
+// The real program `perdure run` runs with real children.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,8 +76,8 @@ TEST(Run, MakesProgramsSayWhatTheyWaitForUnlessTheyShallNot) {
   EXPECT_EQ(not_told.out(), "none\n");
 }
 
-// A submitted script that is submitted again is the same job, and finds on the nodes what it left there; two of them at
-// once are two launches.
+// A submitted script that is submitted again is the same job, and finds the versions that it left on the nodes. Two of
+// them at once are two launches.
 TEST(Run, IsTheSameJobTheNextTimeAndAnotherLaunch) {
   std::string launches[2];
   for (std::string& launch : launches) {
@@ -97,7 +97,7 @@ TEST(Run, LeavesAJobNameOfTheEnvironmentAlone) {
 }
 
 TEST(Run, PassesAStopOnToTheWholeProgramAndDoesNotLaunchAgain) {
-  // A subshell: where dash starts a program itself, a SIGINT at that moment reaches neither of the two.
+  // Uses a subshell: when dash starts a program itself, a SIGINT at that moment reaches neither of the two.
   for (int signal : {SIGTERM, SIGINT}) {
     Launched run({"--", "sh", "-c", "(echo ready; exec sleep 60); echo never"});
     run.first_line();

@@ -1,4 +1,4 @@
-// perdure show: everything the manifests say about a checkpoint.
+// perdure show prints everything the manifests say about a checkpoint.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
@@ -64,7 +64,7 @@ base::Json to_json(const reader::VersionFacts& facts, const std::string& locatio
           {"segments", segments}};
 }
 
-/// Only what `rank` has; false when it has nothing.
+/// Keeps only the data of `rank`; false when it has none.
 bool keep_rank(reader::VersionFacts& facts, std::uint32_t rank) {
   for (reader::SegmentFacts& segment : facts.segments)
     if (segment.manifest)
@@ -81,8 +81,8 @@ base::Error no_such_rank(const reader::VersionFacts& facts, std::uint32_t rank) 
           "no segment that can be read holds it" + there, "perdure show without --rank shows what is there", false};
 }
 
-/// The asked version in all its attempts on the current line, or on that of its branch; without a version the newest
-/// complete one, or else the newest.
+/// Gives the requested version in all its attempts on the current line, or on that of its branch. Without a version,
+/// gives the newest complete one, or else the newest.
 base::Result<std::vector<reader::VersionFacts>> choose(store::Store& store, std::vector<reader::VersionFacts> facts,
                                                        const CheckpointSpec& spec, bool all) {
   if (all && !spec.version) return facts;

@@ -24,7 +24,7 @@ using Right = Table::Align;
 
 /// A line of the table: one region, or local ones of the same size without names.
 struct Row {
-  StoredRegion region;            ///< of several, the first one with the bytes of all
+  StoredRegion region;            ///< if there are several, the first one with the bytes of all
   std::vector<std::int64_t> ids;  ///< ascending
   std::vector<MemberStatistics> members;
 };
@@ -143,7 +143,8 @@ base::Status examine(reader::StoredContent& content, std::vector<Row>& rows, Ter
   for (Row& row : rows) {
     const std::uint64_t before = progress.done();
     PERDURE_TRY(row.members, reader::statistics(content, row.region, [&](std::uint64_t some) { progress.add(some); }));
-    progress.add(row.region.bytes - std::min(row.region.bytes, progress.done() - before));  // what was not looked at
+    progress.add(row.region.bytes -
+                 std::min(row.region.bytes, progress.done() - before));  // bytes that were not looked at
   }
   return {};
 }

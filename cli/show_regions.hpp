@@ -1,5 +1,5 @@
 #pragma once
-// perdure show --regions: the regions of a version, with what their numbers are like.
+// perdure show --regions lists the regions of a version, with statistics of their numbers.
 #include <string>
 
 #include "cli/verb.hpp"

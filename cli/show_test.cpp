@@ -1,4 +1,4 @@
-// What show folds: a screenful, however many ranks and regions there are, and nothing that is only in the details.
+// show folds its output to a screenful, however many ranks and regions there are, without hiding differences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A version of `ranks` ranks, 8 in a segment; `regions_of` says what a rank protects.
+/// Writes a version of `ranks` ranks, 8 in a segment; `regions_of` gives the regions of a rank.
 template <class Regions>
 reader::VersionFacts version(std::uint32_t ranks, const Regions& regions_of) {
   reader::VersionFacts facts;
@@ -41,7 +41,7 @@ reader::VersionFacts version(std::uint32_t ranks, const Regions& regions_of) {
   return facts;
 }
 
-/// 19 arrays and 5 scalars, as LULESH has them.
+/// Gives 19 arrays and 5 scalars, as LULESH has them.
 std::vector<segment::RegionEntry> lulesh(std::uint64_t count) {
   std::vector<segment::RegionEntry> regions;
   for (std::int32_t id = 0; id < 24; ++id) regions.push_back({id, 8, id < 19 ? count : 1});
@@ -95,7 +95,7 @@ TEST(ShowFolds, WhateverRanksProtectItStaysAScreenful) {
   EXPECT_THAT(text, HasSubstr("and regions of 88 more sizes"));
 }
 
-// Would not end if each region were compared with all sizes before it.
+// It would not end if each region were compared with all sizes before it.
 TEST(ShowFolds, AMillionRegionsOfAsManySizes) {
   const auto facts = version(1, [](std::uint32_t) {
     std::vector<segment::RegionEntry> regions;
@@ -120,7 +120,7 @@ TEST(ShowFolds, NothingAtAllAndDamagedSegments) {
   EXPECT_THAT(folded_text(facts, "/store"), Not(HasSubstr("ranks 0")));
 }
 
-// Memory is what everybody knows: only other kinds are worth a word.
+// Memory is the usual kind: only other kinds are named.
 TEST(Show, SaysTheKindOfEntriesThatAreNotMemory) {
   auto facts = version(2, [](std::uint32_t) { return lulesh(1331); });
   EXPECT_THAT(folded_text(facts, "/store"), Not(HasSubstr("KIND")));

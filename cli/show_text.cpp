@@ -17,7 +17,7 @@ namespace {
 using base::format_bytes;
 using Right = Table::Align;
 
-// A screenful, however many ranks and regions there are.
+// Limits a screenful, however many ranks and regions there are.
 constexpr std::size_t kMostLots = 6, kMostSizes = 12, kMostDamaged = 5;
 
 std::string head(const reader::VersionFacts& facts) {
@@ -36,7 +36,7 @@ std::string segment_text(const reader::SegmentFacts& segment, const std::string&
          (segment.error ? "    " + base::printable(segment.error->text()) + "\n" : "");
 }
 
-/// Numbers as such, text in quotes, byte strings by their size.
+/// Writes numbers as such, text in quotes, byte strings by their size.
 struct AttributeText {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
@@ -51,7 +51,7 @@ struct AttributeText {
   }
 };
 
-/// What the table of regions has no column for: kinds that are not memory, and attributes.
+/// Writes facts without a column in the table of regions: kinds other than memory, and attributes.
 std::string entries_text(const segment::Piece& piece) {
   std::string text;
   for (const auto& entry : piece.regions) {
@@ -127,7 +127,7 @@ std::string damaged_text(const reader::VersionFacts& facts) {
   return text;
 }
 
-/// With a column for the kind where any region is not memory.
+/// Adds a column for the kind if any region is not memory.
 std::string regions_table(const AlikeRanks& alike) {
   const bool kinds = std::any_of(alike.regions.begin(), alike.regions.end(),
                                  [](const AlikeRegions& one) { return one.kind != segment::EntryKind::memory; });

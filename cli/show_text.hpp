@@ -1,5 +1,5 @@
 #pragma once
-// How a version looks to people: folded to a screenful, or every rank, region and chunk.
+// Writes a version for people: folded to a screenful, or every rank, region and chunk.
 #include <string>
 
 #include "cli/libraries.hpp"

@@ -1,4 +1,4 @@
-// perdure simulate: one checkpoint of many nodes in virtual time, policies side by side.
+// perdure simulate runs one checkpoint of many nodes in virtual time, with policies side by side.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +30,7 @@ struct SimulateArguments {
   bool cold = false, oracle = false, json = false, csv = false;
 };
 
-/// Options that were typed.
+/// The options that were typed.
 struct Given {
   bool chunk_bytes = false, flush_threads = false;
 };
@@ -63,7 +63,7 @@ base::Result<unsigned> chunks_per_writer(const SimulateArguments& arguments, std
   return static_cast<unsigned>(chunks);
 }
 
-/// All but what the lists vary.
+/// Makes the scenario, except the values that the lists vary.
 base::Result<simulate::Scenario> base_scenario(const SimulateArguments& arguments) {
   simulate::Scenario scenario;
   PERDURE_TRY(scenario.node, read_node(arguments.description));
@@ -132,8 +132,8 @@ base::Result<std::vector<SimulatedRow>> simulate_all(const SimulateArguments& ar
   return rows;
 }
 
-/// What this machine's configuration sets is taken where no option says otherwise; its defaults are not, as the nodes
-/// of the description have nothing to do with this machine.
+/// Takes settings of this machine's configuration if no option says otherwise. It does not take the configuration's
+/// defaults, as the nodes of the description have nothing to do with this machine.
 base::Result<SimulateArguments> configured(SimulateArguments arguments, const Given& given, const Terminal& terminal) {
   PERDURE_TRY(const auto config, configuration(terminal));
   const auto set = [&](config::AnyKey key) { return config.value(key).origin != config::Origin::default_value; };

@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure simulate` tells about each run, and where it finds device descriptions.
+// Prints the results of each run of `perdure simulate`, and finds device descriptions.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace perdure::cli {
 
 struct SimulatedRow {
   std::string policy;
-  std::string plan;  ///< of the oracle
+  std::string plan;  ///< the oracle's plan
   simulate::Scenario scenario;
   unsigned repetition = 0;
   simulate::Outcome outcome;
@@ -20,11 +20,11 @@ struct SimulatedRow {
 
 base::Json row_json(const SimulatedRow& row);
 std::string rows_csv(const std::vector<SimulatedRow>& rows);
-/// Medians over the repetitions.
+/// Writes medians over the repetitions.
 std::string rows_table(const std::vector<SimulatedRow>& rows);
 
-/// A path as it is; a bare name is looked for beside this program, in ../share/perdure/devices. Error:
-/// PERDURE_NOT_FOUND.
+/// Gives a path as it is; looks for a bare name beside this program, in ../share/perdure/devices. PERDURE_NOT_FOUND: it
+/// is not there.
 base::Result<std::string> description_path(const std::string& name);
 
 }  // namespace perdure::cli

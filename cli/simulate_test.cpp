@@ -1,3 +1,4 @@
+// perdure simulate runs scenarios and shows them side by side.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

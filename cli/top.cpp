@@ -1,4 +1,5 @@
-// perdure top: a live view of the engines on this machine, so that every wait can be explained. Changes nothing.
+// perdure top shows a live view of the engines on this machine, so that every wait can be explained. It changes
+// nothing.
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ struct TopArguments {
   std::size_t decisions = 8;
 };
 
-/// The text of one look at all engines; an error: nobody could be asked.
+/// Gives the text of one look at all engines; an error: none could be asked.
 base::Result<std::string> looked(const TopArguments& arguments, const config::Config& config) {
   PERDURE_TRY(const auto states, ask_engines(config));
   std::string text = states.empty() ? no_engine_text(config) : "";
@@ -38,7 +39,7 @@ int show_json(const config::Config& config, Terminal& terminal) {
   return kGood;
 }
 
-/// All that is on a screen is replaced by what fits there.
+/// Replaces everything on a screen by the part that fits there.
 int show_text(const TopArguments& arguments, const config::Config& config, bool screen, Terminal& terminal) {
   const auto text = looked(arguments, config);
   if (!text) return report(terminal, text.error());
@@ -50,7 +51,7 @@ int show_text(const TopArguments& arguments, const config::Config& config, bool 
   return kGood;
 }
 
-/// Waits between two looks; false when somebody wants it to end, as by Ctrl-C, which is no failure.
+/// Waits between two looks; false when the user ends it, as by Ctrl-C, which is no failure.
 class Pause {
  public:
   Pause() {

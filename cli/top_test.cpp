@@ -1,4 +1,4 @@
-// perdure top against an engine that lives in this process.
+// perdure top asks an engine that lives in this process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class Top : public testing::Test {
     ASSERT_TRUE(rank_.call(hello));
   }
   ipc::Grant request(std::uint64_t version) const { return {{"app", version, {version, 1}}, 64 * 1024, 0, {}, {}}; }
-  /// One more chunk of zeros, which preallocated slots are, for rank 0 of a capture; where it is.
+  /// Writes one more chunk of zeros, which preallocated slots are, for rank 0 of a capture; returns where it is.
   segment::ChunkEntry write(std::uint64_t version, std::uint32_t chunk) {
     const auto granted = rank_.call(request(version)).value();
     const auto& slot = granted.slot;
@@ -50,7 +50,7 @@ class Top : public testing::Test {
     for (std::uint32_t c = 0; c < chunks; ++c) piece.chunks.push_back({0, 64 * 1024, {}, 0});
     return piece;
   }
-  /// Transfers to its tier or to its store take more than a day.
+  /// Starts an engine whose transfers to its tier or to its store take more than a day.
   void start_emulated(const std::string& tier_rate, const std::string& store_rate) {
     std::ofstream(directory_ / "slow.toml")
         << "tiers = [\"file\"]\n[tier.file]\nstreams = [1]\nbytes_per_s = [\"" << tier_rate

@@ -10,7 +10,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-/// As hwloc writes sets: words of 32 bits, the highest first.
+/// Writes sets as hwloc does: words of 32 bits, the highest first.
 std::string set_text(const Numbers& numbers) {
   if (numbers.empty()) return "0x0";
   std::vector<std::uint32_t> words(*std::max_element(numbers.begin(), numbers.end()) / 32 + 1);

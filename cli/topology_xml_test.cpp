@@ -1,3 +1,4 @@
+// The XML of a machine is what hwloc reads.
 #include "cli/topology_xml.hpp"
 
 #include <dlfcn.h>
@@ -10,7 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two nodes with two cores of two hardware threads each, and one of memory alone; 0, 1 and 4 by the system.
+/// Makes two nodes with two cores of two hardware threads each, and one of memory alone. The system numbers them 0, 1
+/// and 4.
 affinity::MachineImage three_nodes() {
   affinity::MachineImage image;
   image.numbers = {0, 1, 4};
@@ -19,7 +21,7 @@ affinity::MachineImage three_nodes() {
   return image;
 }
 
-/// What hwloc makes of it, where it is installed: it is not linked.
+/// Loads the description into hwloc, if it is installed: it is not linked.
 class Hwloc {
  public:
   Hwloc() : library_(::dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL)) {}
@@ -35,7 +37,7 @@ class Hwloc {
                topology_, xml.c_str(), static_cast<int>(xml.size()) + 1) == 0 &&
            function<int(void*)>("hwloc_topology_load")(topology_) == 0;
   }
-  /// Ends the program where hwloc finds its own tree wrong.
+  /// Ends the program if hwloc finds its own tree wrong.
   void check() { function<void(void*)>("hwloc_topology_check")(topology_); }
   unsigned count(int type) {
     const int depth = function<int(void*, int)>("hwloc_get_type_depth")(topology_, type);
@@ -50,7 +52,7 @@ class Hwloc {
   void* library_;
   void* topology_ = nullptr;
 };
-constexpr int kCore = 2, kThread = 3, kNumaNode = 13;  // of hwloc's interface, version 2
+constexpr int kCore = 2, kThread = 3, kNumaNode = 13;  // constants of hwloc's interface, version 2
 
 TEST(TopologyXml, HasWhatTheMachineHas) {
   const std::string xml = topology_xml(three_nodes());

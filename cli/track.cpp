@@ -1,4 +1,4 @@
-// perdure track: where a checkpoint of a program on a mesh is smallest, and what it has, as the program learnt it.
+// perdure track shows where a checkpoint of a program on a mesh is smallest, and its content, as the program learnt it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

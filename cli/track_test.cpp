@@ -1,3 +1,4 @@
+// perdure track shows the report of a tracked program.
 #include <gmock/gmock.h>
 
 #include <fstream>

@@ -46,15 +46,15 @@ Error unknown_option(const CLI::App& app, const std::string& command, const std:
           near.empty() ? help_of(command) : "did you mean " + near + "? " + help_of(command), false};
 }
 
-/// What the parser could not place, in the order typed.
+/// Gives the words that the parser could not place, in the order typed.
 Words leftovers(const CLI::App& app) {
   Words words = app.remaining();
   std::erase(words, "--");
   return words;
 }
 
-/// Where the program begins that was typed without "--": at the first leftover that is no option. Leftovers are matched
-/// from the end, as the same word may stand before them as the value of an option.
+/// Finds the beginning of a program that was typed without "--": the first leftover that is no option. Leftovers are
+/// matched from the end, as the same word may stand before them as the value of an option.
 std::size_t program_begins(const Words& typed, const Words& left) {
   std::size_t at = typed.size(), begins = typed.size();
   for (auto word = left.rbegin(); word != left.rend(); ++word) {
@@ -88,7 +88,7 @@ Error unplaced(const CLI::App& app, const std::string& command, const Words& typ
           left.size() > 1 ? "these arguments are too many" : "this argument is too many", help_of(command), false};
 }
 
-/// The option that the parser speaks of, if it is one, and what is wrong.
+/// Gives the option of the parser's error, if there is one, and the error.
 std::pair<std::string, std::string> split(const CLI::ParseError& error) {
   constexpr std::string_view kConversion = "Could not convert: ";
   const std::string text = error.what();

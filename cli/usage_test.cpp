@@ -1,4 +1,4 @@
-// What is said to who mistypes.
+// A user who mistypes gets these answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Usage, TheExamplesOfTheOverviewWorkAsPrinted) {
   }
 }
 
-/// The error of a command line that is wrong.
+/// Gives the error of a wrong command line.
 std::string refusal(const std::vector<std::string>& arguments) {
   const Ran ran = run_verb(arguments);
   EXPECT_EQ(ran.status, kUsage) << ran.err;

@@ -1,6 +1,6 @@
 #pragma once
-// What every verb shares: where it writes, how it ends, how it is enrolled. A new verb is one file, and its declaration
-// and row in registry.cpp.
+// Every verb shares its streams, its statuses and its enrolment. A new verb is one file, and its declaration and row in
+// registry.cpp.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -17,7 +17,8 @@ class App;
 
 namespace perdure::cli {
 
-/// Exit statuses of every verb; `run` ends with the status of its program instead. Part of the documented interface.
+/// The exit statuses of every verb; `run` ends with the status of its program instead. They are part of the documented
+/// interface.
 enum Exit : int {
   kGood = 0,
   kBad = 1,     ///< the answer is bad: defects found, a problem with this machine
@@ -29,16 +30,16 @@ struct Terminal {
   std::FILE* out = stdout;                 ///< answers: tables or one JSON value
   std::FILE* err = stderr;                 ///< errors and progress
   bool live = false;                       ///< err is a terminal that can redraw a line
-  std::vector<std::string> program = {};   ///< what stands behind "--" of `run` and `launch`: nothing of ours
-  std::vector<std::string> settings = {};  ///< of --set, which every verb has; see configuration.hpp
+  std::vector<std::string> program = {};   ///< words behind "--" of `run` and `launch`: none of them is ours
+  std::vector<std::string> settings = {};  ///< settings of --set, which every verb has; see configuration.hpp
   bool json = false;                       ///< an error is a JSON object on `out`, too
-  std::string json_file = {};              ///< `run` and `launch`, whose `out` is the program's: it is in this file
+  std::string json_file = {};              ///< file for the JSON of `run` and `launch`, whose `out` is the program's
 };
 
 /// The arguments after the verb are parsed when this is called.
 using Action = std::function<int(Terminal&)>;
 
-/// Declares the verb's options on `app` and returns what to do: what the file of a verb has, and its row names.
+/// Declares the verb's options on `app` and returns its action: each verb's file defines one, and its row names it.
 using Enrol = Action(CLI::App& app);
 
 struct Verb {
@@ -48,23 +49,23 @@ struct Verb {
 };
 
 const std::vector<Verb>& verbs();
-/// Whether a program stands behind "--".
+/// Tells whether a program stands behind "--".
 inline bool takes_program(std::string_view verb) { return verb == "run" || verb == "launch"; }
 
-/// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
+/// Runs the whole program: parses `arguments` (without the program's name), does the verb, returns the exit status.
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);
 
-/// The error that ends a verb: "perdure: ERROR" on err, and with --json as {"error": ...}. The exit status that fits:
-/// kUsage for wrong arguments, kCannot otherwise.
+/// Prints the error that ends a verb: "perdure: ERROR" on err, and with --json as {"error": ...}. Returns the exit
+/// status that fits: kUsage for wrong arguments, kCannot otherwise.
 int report(Terminal& terminal, const base::Error& error);
-/// Only the line on err, for an error that ends nothing.
+/// Prints only the line on err, for an error that ends nothing.
 void warn(Terminal& terminal, const base::Error& error);
-/// Lines for people, made printable (base/printable.hpp).
+/// Prints lines for people, made printable (base/printable.hpp).
 void print(std::FILE* file, const std::string& text);
-/// Our own sequences for the terminal, with nothing in them that came from elsewhere.
+/// Prints our own sequences for the terminal, without any foreign text.
 void print_as_it_is(std::FILE* file, const std::string& text);
 void print_json(Terminal& terminal, const base::Json& json);
-/// Into a file, or for "-" to standard output; false, with errno, when that cannot be written.
+/// Writes into a file, or for "-" to standard output; false, with errno, when that cannot be written.
 bool write_json(const base::Json& json, const std::string& path);
 base::Json error_json(const base::Error& error);
 

@@ -1,5 +1,5 @@
 #pragma once
-// For the tests of verbs: calls them as functions and catches what they write; puts sample checkpoints into a store.
+// Calls verbs as functions and catches their output, for tests; puts sample checkpoints into a store.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -35,7 +35,7 @@ inline Ran run_verb(const std::vector<std::string>& arguments, bool live = false
   return ran;
 }
 
-/// A variable of the environment while it lives.
+/// Sets a variable of the environment while it lives.
 class Variable {
  public:
   Variable(std::string name, const std::string& value) : name_(std::move(name)) {
@@ -96,7 +96,7 @@ class SampleStore {
   std::unique_ptr<store::Store> store_;
 };
 
-/// Exclusive-or of one byte of a file.
+/// Flips bits of one byte of a file.
 inline void flip_byte(const std::string& path, std::uint64_t offset, unsigned char mask = 0xFF) {
   std::FILE* file = std::fopen(path.c_str(), "r+b");
   std::fseek(file, static_cast<long>(offset), SEEK_SET);

@@ -1,4 +1,4 @@
-// perdure verify: reads and verifies every byte of a store or of one checkpoint.
+// perdure verify reads and verifies every byte of a store or of one checkpoint.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,10 +31,11 @@ struct VerifyArguments {
 struct Target {
   std::string location;
   CheckpointSpec spec;   ///< empty name: all
-  bool guessed = false;  ///< that the only argument is no store
+  bool guessed = false;  ///< the only argument was taken for a checkpoint
 };
 
-/// Whether the only argument is a checkpoint of the configured store: it is no directory, and written as a checkpoint.
+/// Tells whether the only argument is a checkpoint of the configured store: it is no directory, and written as a
+/// checkpoint.
 bool is_meant_as_checkpoint(const std::string& text) {
   const bool written_so = text.find('@') != std::string::npos || segment::check_name(text);
   return !text.empty() && written_so && !os::exists(text).value_or(true);
@@ -64,7 +65,7 @@ struct Report {
   double seconds = 0;
 };
 
-/// Segments where none belong are defects; the rest of the residue is worth a note.
+/// Segments in wrong places are defects; the rest of the residue is worth a note.
 void sort_residue(std::vector<Residue> residue, const std::string& name, Report& report) {
   for (Residue& piece : residue) {
     if (!name.empty() && piece.name != name) continue;
@@ -103,7 +104,7 @@ base::Json to_json(const Report& report, const std::string& location, bool good)
           {"notes", notes}};
 }
 
-/// A renamed directory is no damage: there the way out is worth more than the place.
+/// A renamed directory is no damage: there the remedy matters more than the place.
 std::string cause_text(const base::Error& error) {
   return error.code == PERDURE_MISMATCH ? error.cause + "; " + error.remedy : error.cause;
 }
@@ -136,7 +137,7 @@ base::Result<Report> examine(store::Store& store, const Target& target, const Ve
   const bool missing = planned ? planned->versions.empty() : planned.error().code == PERDURE_NOT_FOUND;
   if (missing && !target.spec.name.empty()) return base::fail(no_such_checkpoint(store, target.spec));
   PERDURE_TRY(const AuditPlan plan, std::move(planned));
-  // Else a scheduled run would call "no defects" what is only the wrong directory.
+  // Otherwise a scheduled run would call a wrong directory "no defects".
   if (plan.versions.empty() && not_a_store(store)) return base::fail(no_checkpoint(store));
   Report report;
   {

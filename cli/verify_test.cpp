@@ -1,3 +1,4 @@
+// perdure verify finds any changed byte, and names file, offset and rank.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +37,7 @@ TEST(Verify, ReadsAsManyBytesAsTheStoreHas) {
   EXPECT_EQ(run_verb({"verify", "--json", store.path()}).json()["bytes"], bytes);
 }
 
-/// Flips one byte, and expects to be told file, offset and rank.
+/// Flips one byte, and expects the report to name file, offset and rank.
 void expect_found(const SampleStore& store, const std::string& path, std::uint64_t offset, const std::string& rank) {
   flip_byte(path, offset, 0x10);
   const Ran ran = run_verb({"verify", store.path(), "--threads", "2"});
@@ -55,7 +56,8 @@ TEST(Verify, FindsAnyChangedByteWhereverItIsAndNamesFileOffsetAndRank) {
   SampleStore store;
   const std::string path = store.add("nbody", 1, 3)[1];
   const std::uint64_t size = fs::file_size(path);
-  // Header, both its ends, first and last byte of each chunk (at 4 KiB and 8 KiB), padding, manifest, trailer.
+  // Damages the header, both its ends, first and last byte of each chunk (at 4 KiB and 8 KiB), padding, manifest,
+  // trailer.
   std::set<std::uint64_t> offsets{0,    1,    8,    9,     12,    100,       4095,      4096,    8191,
                                   8192, 9095, 9096, 12287, 12288, size - 64, size - 40, size - 1};
   std::mt19937_64 random(11);

@@ -1,4 +1,4 @@
-// perdured: the engine as a process of its own. Wiring only.
+// perdured runs the engine as a process of its own. This file is wiring only.
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -36,7 +36,8 @@ base::Result<config::Config> configuration(const Arguments& arguments) {
                                  arguments.settings));
   }
   PERDURE_CHECK(config::make_paths_absolute(config));
-  // However it was started, and whatever the engine was whose settings it has: others ask it to end by that.
+  // perdured is always a daemon, however it was started and whatever mode its settings name: others ask it to end by
+  // that.
   PERDURE_CHECK(config.set("engine.mode", "daemon", config::Origin::command_line));
   return config;
 }
@@ -62,7 +63,7 @@ base::Status serve(const Arguments& arguments) {
   PERDURE_CHECK(os::install_faults_from_environment());
   os::raise_descriptor_limit();
   PERDURE_TRY(const auto config, configuration(arguments));
-  if (arguments.settings.empty()) {  // else the client that started us chose for us: only it knows its launcher
+  if (arguments.settings.empty()) {  // otherwise the client that started us chose for us: only it knows its launcher
     PERDURE_TRY(const auto chosen, config::engine_cpus(config));
     os::use_cpus(chosen.cpus);
   }

@@ -1,4 +1,4 @@
-// perdure-parityd: a parity server as a process. Wiring only.
+// perdure-parityd runs a parity server as a process. This file is wiring only.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +30,7 @@ network::JobKey fresh_key() {
   return key;
 }
 
-/// The key of another server, or the one that this one had before, or a new one.
+/// Takes the key of another server, or the one that this one had before, or a new one.
 base::Result<network::JobKey> choose_key(const Arguments& arguments) {
   const std::string& from = arguments.key_of.empty() ? arguments.endpoint : arguments.key_of;
   const auto known = parity::read_server_file(from);

@@ -1,4 +1,4 @@
-// Arrays of the C++ veneer, over the real library; ranks are threads.
+// These tests use arrays of the C++ veneer, over the real library; ranks are threads.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct Body {
   std::int32_t kind;
 };
 
-/// Without a specialisation of ElementType.
+/// ElementType has no specialisation for it.
 struct Unknown {
   double value;
 };
@@ -42,7 +42,7 @@ class Arrays : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  /// What a rank does, with its number.
+  /// The work of a rank, with its number.
   using Work = std::function<void(perdure::Handle&, std::uint64_t rank)>;
   void run(int ranks, const Work& work) {
     perdure::test_support::ThreadGroup group(ranks);

@@ -1,5 +1,5 @@
-// People change the code between two starts: the table of tests/data/changes.table in C++, where types are known
-// without a word.
+// People change the code between two starts. This runs the table of tests/data/changes.table in C++, which knows types
+// without being told.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ class RowMemory {
     for (const auto& region : row.passed_over) handle.pass_over(region).value();
     for (const auto& [before, now] : row.renamed) handle.renamed(before, now).value();
   }
-  /// Where nothing came, all is as it was.
+  /// Expects that a region without restored data is as it was.
   void expect(int id, std::size_t count, double value) const {
     if (const auto at = reals_.find(id); at != reals_.end()) {
       EXPECT_EQ(at->second, std::vector<double>(count, value)) << id;
@@ -52,7 +52,7 @@ class RowMemory {
   std::map<int, std::vector<std::int64_t>> integers_;
 };
 
-/// A program that asks for the sizes that are stored has no other ones.
+/// A program that asks for the stored sizes has no other sizes.
 bool is_of_a_size(const ChangeRow& row) {
   const auto tells_size = [](const std::string& words) {
     return words.find("it was stored as 100 elements") != std::string::npos;
@@ -161,7 +161,7 @@ TEST_F(ChangedFront, ComparesNoTypeThatItDoesNotKnow) {
   std::vector<std::int64_t> numbers(kNumbers);
   std::vector<OfNoKnownType> x(kNumbers);
   handle.protect(0, numbers).value();
-  handle.protect(0, x).value();  // of which nothing is known any more
+  handle.protect(0, x).value();  // nothing is known of it any more
   handle.restore_regions("app", {0}).value();
   handle.describe(0, "x").value();
   EXPECT_EQ(handle.was_restored(0).value(), true);

@@ -1,4 +1,4 @@
-// What a C++17 program does with the veneer.
+// A C++17 program uses the veneer.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,7 +41,7 @@ struct perdure::ElementType<Cell> {
 };
 enum class Phase : std::uint8_t { solid, liquid };
 
-/// Columns of a matrix of 3 rows that lie behind each other, as std::mdspan with layout_left says it.
+/// Columns of a matrix of 3 rows that lie behind each other, as in std::mdspan with layout_left.
 struct Columns {
   double* first;
   double* data_handle() const { return first; }

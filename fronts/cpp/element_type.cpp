@@ -1,4 +1,4 @@
-// A structure whose members are PERDURE_TEXT. CMakeLists.txt says which texts must not compile.
+// Defines a structure whose members are PERDURE_TEXT. CMakeLists.txt says which texts must not compile.
 #include "perdure/perdure.hpp"
 
 struct Body {

@@ -1,4 +1,4 @@
-// The C++ veneer over the real library.
+// These tests use the C++ veneer over the real library.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -207,7 +207,7 @@ TEST_F(Front, ResizesVectorsToWhatWasStored) {
   EXPECT_EQ(grown, std::vector<double>(5000, 2.5));
   EXPECT_TRUE(emptied.empty());
   EXPECT_EQ(step, 9);
-  // What was resized is protected where it lies now.
+  // Resized memory is protected at its present place.
   std::fill(grown.begin(), grown.end(), 3.5);
   handle.checkpoint("sizes", 10).value();
   std::fill(grown.begin(), grown.end(), 0.0);
@@ -313,7 +313,7 @@ TEST_F(Front, AsksWhetherACheckpointIsDue) {
   EXPECT_EQ(handle.due().error().code, PERDURE_CLOSED);
 }
 
-// As by MPI_Finalize, when the handle is a variable of main().
+// MPI_Finalize does this when the handle is a variable of main().
 TEST_F(Front, AHandleThatSomebodyElseClosedSaysSoAndIsDestroyedInPeace) {
   auto handle = open();
   int number = 1;

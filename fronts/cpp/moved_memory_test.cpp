@@ -1,5 +1,5 @@
-// Containers move, grow and lose the memory of regions between two checkpoints: the table of
-// tests/spine/moved_memory_test.cpp in C++, where vectors are followed without a word.
+// Containers move, grow and lose the memory of regions between two checkpoints. This runs the table of
+// tests/spine/moved_memory_test.cpp in C++, which follows vectors without being told.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using perdure::indices;
 
-/// The state of a program: two fields of one rank, a block with ghosts, a list, what is equal on all ranks.
+/// The state of a program: two fields of one rank, a block with ghosts, a list, and data that is equal on all ranks.
 struct Fields {
   std::vector<double> u = std::vector<double>(1000), v = std::vector<double>(1000);
   std::vector<double> block, rows = std::vector<double>(12), constants = std::vector<double>(5);
@@ -165,7 +165,7 @@ TEST_F(MovedMemoryFront, GetsItsStoredSizesWhateverBecameOfIt) {
     fields.clear_values();
     good(handle.restore_resizing(change.what, 1));
     EXPECT_EQ(fields, expected);
-    fields.fill(3);  // and is followed on
+    fields.fill(3);  // and is still followed
     std::swap(fields.u, fields.v);
     reallocate(fields.constants);
     good(handle.checkpoint(change.what, 2));
@@ -201,7 +201,7 @@ TEST_F(MovedMemoryFront, IsNotFollowedWhereItIsProtectedByItsAddress) {
   EXPECT_EQ(handle.stored_size("run", 1, 0).value().count, 100U);
 }
 
-/// A container of one's own.
+/// A container class of a program.
 class Halves {
  public:
   double* data() { return memory_.get(); }
@@ -243,7 +243,7 @@ std::vector<std::vector<double>> elements_of(std::size_t count, double value) {
   return elements;
 }
 
-/// How a container of containers may change.
+/// The ways in which a container of containers may change.
 const std::vector<std::pair<const char*, void (*)(std::vector<std::vector<double>>&)>> kOuterChanges = {
     {"nothing", [](auto&) {}},
     {"grown", [](auto& outer) { outer.resize(100, std::vector<double>(7)); }},
@@ -333,7 +333,7 @@ TEST_F(MovedMemoryFront, OfElementsThatRanksHaveInOtherNumbersComesBack) {
     good(handle.protect_elements(100, outer));
     good(handle.restore_resizing("run"));
     EXPECT_EQ(outer, of_rank(rank));
-    good(handle.protect(107, other));  // in the way of those to come
+    good(handle.protect(107, other));  // in the way of future elements
     outer.resize(8, std::vector<double>(1, 1.0));
     const auto refused = handle.checkpoint("run", 2);
     ASSERT_FALSE(refused);
@@ -405,7 +405,7 @@ TEST_F(MovedMemoryFront, OfElementsIsNotGivenUpForAnotherRegionWithoutAWord) {
   EXPECT_EQ(handle.stored_size("run", 2, 101).value().count, 5U);
 }
 
-// The container is not asked any more: it is gone, as far as the handle knows.
+// The container is not asked any more: the handle takes it for gone.
 TEST_F(MovedMemoryFront, OfElementsIsGivenUpWhereWhatIsToReplaceItIsRefused) {
   auto handle = open();
   auto outer = elements_of(3, 1);

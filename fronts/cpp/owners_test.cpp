@@ -1,5 +1,5 @@
-// Containers that own the elements of regions: which of them are followed without a word, and what a restore that fails
-// gives back to them.
+// Some containers own the elements of regions. The tests check which ones are followed without being told, and which
+// content a failed restore gives back to them.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using perdure::indices;
 
-/// A container of one's own.
+/// A container class of a program.
 template <class T>
 class OwnBuffer {
  public:
@@ -39,7 +39,7 @@ class OwnBuffer {
   int size_ = 0;
 };
 
-/// It shows what another one has.
+/// A view that shows another one's elements.
 struct OwnView {
   double* first;
   std::size_t count;
@@ -181,14 +181,14 @@ TEST_F(OwnersFront, AreFunctionsThatSayWhereElementsAre) {
   good(moved.checkpoint("run", 2));
 }
 
-/// Patches of a mesh, which have more than what is protected.
+/// Patches of a mesh, which have more members than the protected ones.
 struct OwnedPatch {
   OwnBuffer<float> cells;
   int level = 0;
   std::unique_ptr<int> neighbour;
 };
 
-/// What a program has of each kind.
+/// One container of each kind that a program has.
 struct OwnedState {
   std::vector<double> longer = std::vector<double>(7), shorter = std::vector<double>(3), rows = std::vector<double>(6);
   std::vector<double> constants = std::vector<double>(4), empty, alike = std::vector<double>(5);
@@ -216,7 +216,7 @@ struct OwnedState {
   }
 };
 
-/// The same of another size each, but for `alike`.
+/// Gives each another size, except `alike`.
 OwnedState other_sizes() {
   OwnedState other;
   other.longer.resize(20);
@@ -263,7 +263,7 @@ TEST_F(OwnersFront, GetBackWhatTheyHadFromARestoreThatFails) {
       EXPECT_EQ(*state.patches[4].neighbour, 4) << "of what was cut off";
     };
     expect_as_before();
-    good(handle.checkpoint("other", 1));  // nothing has to be protected again
+    good(handle.checkpoint("other", 1));  // no region has to be protected again
     for (auto* vector : state.vectors()) std::fill(vector->begin(), vector->end(), 0.0);
     good(handle.restore("other"));
     expect_as_before();

@@ -1,5 +1,5 @@
-// Tracked regions of the C++ veneer, over the real library. A life ends by leaving everything behind, as a killed
-// process does; models/automatic tests real kills, and several ranks.
+// These tests use tracked regions of the C++ veneer, over the real library. A life ends by leaving everything behind,
+// as a killed process does. models/automatic tests real kills, and several ranks.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ using namespace perdure::tracked;
 
 constexpr std::uint64_t kTrackedRows = 8, kTrackedColumns = 6;
 
-/// Cells with a frame around, and what the program knows of them.
+/// Cells with a frame around them, and the program's values about them.
 struct TrackedPlate {
   explicit TrackedPlate(double value) : cells((kTrackedRows + 2) * (kTrackedColumns + 2), value) {}
   double& at(std::uint64_t i, std::uint64_t j) { return cells[i * (kTrackedColumns + 2) + j]; }
@@ -83,7 +83,7 @@ class TrackedRegions : public testing::Test {
     EXPECT_NE(status.error().text.find(part), std::string::npos) << status.error().text;
   }
 
-  /// What the plate has when it hardly changes any more. The process dies before step `dies`.
+  /// Returns the plate's value when it hardly changes any more. The process dies before step `dies`.
   double cool_down(int dies, const std::string& last = "sum") {
     auto handle = open();
     auto track = TrackedRegions::track(handle);
@@ -239,7 +239,7 @@ TEST_F(TrackRefusals, DoNotComeOfARegionThatThrows) {
   EXPECT_EQ(track_.info().value().regions, 2U);
 }
 
-// Elsewhere in each step, and a step that the program can begin with.
+// The array is elsewhere in each step, and the program can begin at a step.
 TEST_F(TrackedRegions, AreLeftOutWhereThePayloadSaysWhereToGo) {
   for (const int dies : {33, 40}) {
     auto handle = open();
@@ -263,7 +263,7 @@ TEST_F(TrackedRegions, AreLeftOutWhereThePayloadSaysWhereToGo) {
   }
 }
 
-// With a frame of ghosts around it, which stays as it is.
+// The array has a frame of ghosts around it, which stays as it is.
 TEST_F(TrackedRegions, FillAnArrayWithGhostsWhereItLiesNow) {
   for (const int dies : {33, 40}) {
     auto handle = open();

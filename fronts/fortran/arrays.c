@@ -1,4 +1,4 @@
-/* Parts of arrays for the Fortran front: what is registered by perdure.h. */
+/* Registers parts of arrays for the Fortran front, through perdure.h. */
 #include "declared.h"
 
 void perdure_fortran_protect_array(fortran_handle* handle, int kind, int id, const CFI_cdesc_t* part, const char* name,

@@ -1,5 +1,5 @@
-! People change the code between two starts: the table of tests/data/changes.table in Fortran, where types and shapes
-! are known without a word. Run by ctest with the directory to work in and the table as arguments. Status 1 when something
+! People change the code between two starts. This runs the table of tests/data/changes.table in Fortran, which knows types and
+! shapes without being told. Run by ctest with the directory to work in and the table as arguments. Status 1 when something
 ! failed.
 program changed_code_test
   use iso_fortran_env, only: int64, real64
@@ -67,7 +67,7 @@ contains
     call close()
   end subroutine
 
-  ! What stands before the first of the letters `at`, which go with it.
+  ! Takes the part before the first of the letters `at`, and drops that letter.
   subroutine take(text, at, part)
     character(*), intent(inout) :: text
     character(*), intent(in) :: at
@@ -195,7 +195,7 @@ contains
     end do
   end subroutine
 
-  ! What came is all of x or y, and what did not come is as it was.
+  ! Restored data is all of x or y; all other data is as it was.
   subroutine has(what, id, filled, reals, integers, kind)
     character(*), intent(in) :: what, filled, kind
     integer, intent(in) :: id

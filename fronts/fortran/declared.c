@@ -1,11 +1,11 @@
-/* Arrays of the Fortran front as perdure.h has them. */
+/* Translates arrays of the Fortran front to those of perdure.h. */
 #include "declared.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-/** The letter of perdure.h for elements of one intrinsic type; 0: they are bytes to us. */
+/** Gives the letter of perdure.h for elements of one intrinsic type; 0: they are bytes to us. */
 static char letter_of(CFI_type_t type, size_t bytes) {
   if (type == CFI_type_float || type == CFI_type_double) return 'f';
   if (type == CFI_type_float_Complex || type == CFI_type_double_Complex) return 'c';
@@ -37,7 +37,7 @@ static uint64_t number_at(const char** at) {
   return number;
 }
 
-/** Of "f8", or of "name:3f8" within braces; `at` is behind it afterwards. */
+/** Gives the bytes of "f8", or of "name:3f8" within braces; `at` is behind it afterwards. */
 static uint64_t member_bytes(const char** at) {
   const char* end = *at;
   while (*end != ':' && *end != ',' && *end != '}' && *end != 0) ++end;
@@ -50,7 +50,8 @@ static uint64_t member_bytes(const char** at) {
   return count * number_at(at);
 }
 
-/** Of a text as the library takes it; of others some number, and the library says what is wrong. */
+/** Gives the bytes of an element, for a text that the library takes. For others it is some number, and the library
+ * reports the error. */
 static uint64_t type_bytes(const char* text) {
   if (*text != '{') return member_bytes(&text);
   uint64_t bytes = 0;

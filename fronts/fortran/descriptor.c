@@ -1,5 +1,6 @@
-/* The part of the Fortran front that Fortran cannot say: where an array of any kind and rank lies, and that it lies
- * there in one piece. The descriptor is looked at, never copied from: what is protected is the caller's own memory. */
+/* Does the part of the Fortran front that Fortran cannot express. It finds out where an array of any kind and rank
+ * lies, and whether it is contiguous. It only looks at the descriptor, and never copies from it: the protected memory
+ * is the caller's own. */
 #include "descriptor.h"
 
 #include <limits.h>
@@ -62,7 +63,7 @@ int perdure_fortran_refuse(fortran_handle* handle, int id, const char* why) {
   return 1;
 }
 
-/** What its elements are, and its shape, whose dimensions go the other way round there. */
+/** Describes its elements, and its shape, whose dimensions go the other way round there. */
 static int describe(fortran_handle* handle, int id, const CFI_cdesc_t* region) {
   char type[32];
   uint64_t extents[CFI_MAX_RANK + 1] = {0};
@@ -84,7 +85,7 @@ int perdure_fortran_is_opaque(const CFI_cdesc_t* region) {
   return region->type == CFI_type_other || region->type == CFI_type_cptr || region->type == CFI_type_cfunptr;
 }
 
-/** A logical of any kind that may be absent. */
+/** Reads a logical of any kind that may be absent. */
 static int is_true(const CFI_cdesc_t* given) {
   if (given == NULL || given->base_addr == NULL) return 0;
   const char* byte = given->base_addr;
@@ -111,7 +112,7 @@ void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cd
   *status = protect_one(handle, *id, region, is_true(bytes));
 }
 
-/** The number of regions, which must be those in front: 0 with the reason in the handle when they are not. */
+/** Counts the regions, which must be the first ones. 0: they are not; the handle has the reason. */
 static int region_count(fortran_handle* handle, int first_id, const CFI_cdesc_t* const* regions) {
   int count = 0, last = 0;
   for (int i = 0; i < most_regions; ++i)
@@ -143,7 +144,8 @@ static void keep_reason(fortran_handle* handle, int index, int count, int id) {
 static int protect_all(fortran_handle* handle, int first_id, const CFI_cdesc_t* const* regions, int bytes) {
   const int count = region_count(handle, first_id, regions);
   if (count == 0) return PERDURE_INVALID_ARGUMENT;
-  /* What these ids stood for is given up first, but for what was said of them: arrays may have swapped their memory. */
+  /* First gives up the former regions of these ids, but keeps their descriptions: arrays may have swapped their memory.
+   */
   for (int i = 0; i < count; ++i) (void)perdure_protect(handle->native, first_id + i, NULL, 1, 0);
   for (int i = 0; i < count; ++i) {
     const int status = protect_one(handle, first_id + i, regions[i], bytes);

@@ -1,4 +1,4 @@
-! What tests of the Fortran front expect. Prints what failed.
+! Checks expectations in tests of the Fortran front, and prints those that failed.
 module expectation
   implicit none
   integer :: failures = 0

@@ -1,5 +1,5 @@
-! What a restore took and passed over, and versions of branches that were left. Run by ctest with the directory to work
-! in as argument. Status 1 when something failed.
+! A program asks which version a restore took, and which it passed over, and restores from branches that were left. Run by ctest
+! with the directory to work in as argument. Status 1 when something failed.
 program lineage_test
   use iso_fortran_env, only: int8, int64, real64
   use expectation
@@ -86,7 +86,7 @@ contains
     call close()
   end subroutine
 
-  ! Turns over bytes of a file of this version.
+  ! Inverts bytes of a file of this version.
   subroutine damages(name, version)
     character(*), intent(in) :: name, version
     character(2048) :: path

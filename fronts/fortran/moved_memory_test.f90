@@ -1,5 +1,5 @@
-! Arrays are allocated anew, pointers change places, memory goes away between two checkpoints: regions follow procedures
-! that say where they are. Run by ctest with the directory to work in as argument. Status 1 when something failed.
+! Arrays are allocated anew, pointers change places, memory goes away between two checkpoints. Regions follow procedures that say
+! where they are. Run by ctest with the directory to work in as argument. Status 1 when something failed.
 module moving
   use iso_c_binding
   use iso_fortran_env, only: int64, real64

@@ -1,4 +1,4 @@
-/* Integers of any kind that Fortran hands over, and communicators of either of MPI's modules. */
+/* Reads integers of any kind that Fortran hands over, and communicators of either of MPI's modules. */
 #include "descriptor.h"
 
 int perdure_fortran_communicator(const CFI_cdesc_t* given, int* communicator);

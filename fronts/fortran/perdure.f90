@@ -1,12 +1,13 @@
-!> Perdure for Fortran 2018: module perdure. The conventions, the meaning of every call and which are [collective] are
-!! those of perdure.h; every subroutine ends with the status (perdure_ok or what went wrong).
+!> Module perdure is Perdure for Fortran 2018. The conventions, the meaning of every call and which are [collective] are those of
+!! perdure.h. Every subroutine ends with the status: perdure_ok, or a code for the failure.
 !!
-!! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and
-!! they must not be moved or deallocated while protected, but for those that follow their owner (perdure_follow). Declare them with the attribute `target` (restore writes them
-!! behind the compiler's back). Versions are integer(int32) or integer(int64), indices, extents and widths are integers of
-!! any kind. What an allocatable or pointer component refers to is not part of a region, and the compiler does not say
-!! whether a derived type has one: objects of derived types, and addresses (c_ptr), are refused unless `bytes=.true.` says
-!! that their own bytes are all there is to store. Where a call has `type`, which says what the members are, that will do.
+!! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and they
+!! must not be moved or deallocated while protected. Arrays that follow their owner (perdure_follow) are the exception. Declare
+!! them with the attribute `target`: restore writes them behind the compiler's back. Versions are integer(int32) or
+!! integer(int64); indices, extents and widths are integers of any kind. The targets of allocatable and pointer components are not
+!! part of a region, and the compiler does not say whether a derived type has any. So objects of derived types, and addresses
+!! (c_ptr), are refused unless `bytes=.true.` says that only their own bytes are to be stored. A call that has `type`, which
+!! describes the members, accepts that instead.
 module perdure
   use iso_c_binding
   use iso_fortran_env, only: int32, int64, real64
@@ -15,10 +16,10 @@ module perdure
   private
 
   integer, parameter, public :: perdure_ok = 0              !< success
-  integer, parameter, public :: perdure_invalid_argument = 1!< a wrong argument; nothing was done
-  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint, file: of that name there is nothing
+  integer, parameter, public :: perdure_invalid_argument = 1!< an argument is wrong; the call did nothing
+  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint or file: nothing exists under that name
   integer, parameter, public :: perdure_exists = 3          !< this version is already taken
-  integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or regions are not those that were stored
+  integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or regions differ from the stored ones
   integer, parameter, public :: perdure_corrupt = 5         !< data that failed verification; it was set aside and not used
   integer, parameter, public :: perdure_no_space = 6        !< no room on a tier, the store or in memory, or a quota or limit is reached
   integer, parameter, public :: perdure_io = 7              !< a device or file system failed
@@ -33,20 +34,20 @@ module perdure
   integer, parameter, public :: perdure_internal = 16       !< a defect of Perdure; please report it
   integer, parameter, public :: perdure_incomplete = 17     !< there are checkpoints of that name, and parts of all of them are missing
   integer, parameter, public :: perdure_required = 0        !< a region has to be stored where it is restored
-  integer, parameter, public :: perdure_optional = 1        !< it may be absent, and stays as it is then
-  integer, parameter, public :: perdure_level_none = 0      !< nothing that could be restored
+  integer, parameter, public :: perdure_optional = 1        !< an absent region stays as it is
+  integer, parameter, public :: perdure_level_none = 0      !< no rank could restore anything
   integer, parameter, public :: perdure_level_process = 1   !< survives the death of every process
   integer, parameter, public :: perdure_level_node = 2      !< survives the loss of a node
   integer, parameter, public :: perdure_level_store = 3     !< survives the loss of everything but the store
   integer, parameter, public :: perdure_due_signal = 1      !< a signal asks for a checkpoint
   integer, parameter, public :: perdure_due_halt = 2        !< `perdure halt` does
   integer, parameter, public :: perdure_due_end = 128       !< the program is to end after it
-  !> In place of a version: the newest that every rank can restore.
+  !> Stands in for a version number: the newest that every rank can restore.
   integer(int64), parameter, public :: perdure_latest_version = -1_int64
-  !> In place of a timeout: as long as it takes.
+  !> Stands in for a timeout: as long as it takes.
   real(real64), parameter, public :: perdure_forever = -1.0_real64
 
-  !> An open Perdure; made by perdure_open, ended by perdure_close. Not to be copied.
+  !> An open Perdure. perdure_open makes it, and perdure_close ends it. It must not be copied.
   type, bind(c), public :: perdure_handle
     private
     type(c_ptr) :: native = c_null_ptr  !< perdure_t* of perdure.h
@@ -60,7 +61,7 @@ module perdure
     integer(c_int64_t) :: bytes_pending = 0     !< captured, not yet at the store
     integer(c_int64_t) :: bytes_flushed = 0     !< written to the store since the engine started
     integer(c_int64_t) :: versions_pending = 0  !< checkpoints not yet at the store
-    integer(c_int64_t) :: versions_failed = 0   !< checkpoints whose flush was given up; they are still on the node
+    integer(c_int64_t) :: versions_failed = 0   !< checkpoints whose flush was abandoned; they are still on the node
     real(c_double) :: flush_bytes_per_s = 0     !< moving average of the observed flush bandwidth
     real(c_double) :: last_blocking_s = 0       !< how long the last checkpoint stopped this rank
     real(c_double) :: last_flush_s = 0          !< how long the last flush of this node took
@@ -70,42 +71,42 @@ module perdure
     integer(c_int) :: restore_source = 0        !< 0 nowhere, 1 tier, 2 store, 3 both; +4: from other nodes into the tier
   end type
 
-  !> Where an array is now: what a procedure of perdure_follow says, by perdure_set_place.
+  !> The present place of an array: a procedure of perdure_follow sets it by perdure_set_place.
   type, bind(c), public :: perdure_place
     private
-    type(c_ptr) :: address = c_null_ptr  !< of the first element
-    integer(c_int64_t) :: count = 0      !< of elements
-    integer(c_int) :: refusal = 1        !< 0: it is a place; 1: nothing was said; 2: the array is not in one piece
-    character(kind=c_char) :: type(32) = c_null_char  !< of an element, as in perdure.h
+    type(c_ptr) :: address = c_null_ptr  !< address of the first element
+    integer(c_int64_t) :: count = 0      !< number of elements
+    integer(c_int) :: refusal = 1        !< 0: it is a place; 1: the procedure has not set it; 2: the array is not contiguous
+    character(kind=c_char) :: type(32) = c_null_char  !< type of an element, as in perdure.h
   end type
 
-  !> What a restore took.
+  !> Describes the version that a restore took.
   type, public :: perdure_restored_info
-    character(:), allocatable :: name    !< of the checkpoint
+    character(:), allocatable :: name    !< name of the checkpoint
     integer(int64) :: version = -1       !< its number
     character(:), allocatable :: branch  !< "3f9a12"
     integer(int64) :: created_ns = 0     !< when its checkpoint was begun, nanoseconds since 1970
     real(real64) :: age_s = 0            !< since then, by this machine's clock
     integer :: source = 0                !< as perdure_progress%restore_source
-    integer :: passed_over = 0           !< how many versions are newer and were not taken
+    integer :: passed_over = 0           !< number of newer versions that were not taken
   end type
 
   !> A version that is newer than the one that was restored.
   type, public :: perdure_passed_over_info
     integer(int64) :: version = -1       !< its number
     integer(int64) :: created_ns = 0     !< when its checkpoint was begun, nanoseconds since 1970
-    character(:), allocatable :: why     !< it was not taken
+    character(:), allocatable :: why     !< why it was not taken
   end type
 
   abstract interface
-    !> Says where an array is now, and how many elements it has: call perdure_set_place(place, array). It must not call
+    !> Says where an array is now, and how many elements it has: call perdure_set_place(place, array). The procedure must not call
     !! anything else of Perdure with the same handle.
     subroutine perdure_where(place)
       import :: perdure_place
       type(perdure_place), intent(out) :: place
     end subroutine
-    !> perdure_locate of perdure.h: where the elements of an owner are, and how many. 0, or what else it likes where it
-    !! cannot say.
+    !> Does what perdure_locate of perdure.h does: gives the address and number of an owner's elements. Returns 0, or another
+    !! number if it cannot.
     integer(c_int) function perdure_locate(owner, address, count) bind(c)
       import :: c_int, c_ptr, c_size_t
       type(c_ptr), value :: owner
@@ -116,16 +117,16 @@ module perdure
 
   !> An array in a stored checkpoint.
   type, public :: perdure_array_info
-    integer(int64), allocatable :: extents(:)     !< of the whole array, in Fortran's order
+    integer(int64), allocatable :: extents(:)     !< extents of the whole array, in Fortran's order
     integer(int64) :: element_bytes = 0           !< bytes of one element
     character(:), allocatable :: name             !< "" when it has none
     character(:), allocatable :: unit             !< "" when it has none
-    character(:), allocatable :: type             !< of an element, as in perdure.h
+    character(:), allocatable :: type             !< type of an element, as in perdure.h
   end type
 
   interface
-    !> Registers an array or scalar as region `id`; again with the same id: re-protects. [local] `bytes`: a logical, .true.
-    !> where an object of a derived type has no allocatable or pointer components.
+    !> Registers an array or scalar as region `id`; a second call with the same id re-protects. [local] `bytes`: a logical, .true.
+    !! if an object of a derived type has no allocatable or pointer components.
     subroutine perdure_protect(handle, id, region, status, bytes) bind(c, name="perdure_fortran_protect")
       import :: perdure_handle, c_int
       type(perdure_handle), intent(inout) :: handle
@@ -135,12 +136,11 @@ module perdure
       type(*), dimension(..), intent(in), optional :: bytes
     end subroutine
 
-    !> Registers 1 to 32 arrays and scalars in one call, each of its own kind and rank: r1 as region `first_id`, r2 as
-    !> `first_id` + 1, and so on. [local] All or none: when one is refused, none of these ids is protected, and
-    !> perdure_error_text names the id and the reason. What these ids stood for before is given up, so arrays may have
-    !> moved or swapped their memory. Each must be allocated; one that is not is refused. (A compiler that takes an
-    !> unallocated array as absent hides it where it is the last one; gfortran does not.) `bytes` as in perdure_protect, of
-    !> all that are of derived types.
+    !> Registers 1 to 32 arrays and scalars in one call, each of its own kind and rank. r1 is region `first_id`, r2 is `first_id`
+    !! + 1, and so on. [local] When one is refused, none of these ids is protected, and perdure_error_text names the id and the
+    !! reason. The former regions of these ids are given up, so arrays may have moved or swapped their memory. Each must be
+    !! allocated; one that is not is refused. (A compiler that takes an unallocated array as absent hides it if it is the last
+    !! one; gfortran does not.) For all objects of derived types, `bytes` is as in perdure_protect.
     subroutine perdure_protect_all(handle, first_id, status, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, &
                                    r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, &
                                    r30, r31, r32, bytes) bind(c, name="perdure_fortran_protect_all")
@@ -153,15 +153,15 @@ module perdure
       type(*), dimension(..), intent(in), optional :: bytes
     end subroutine
 
-    !> `array` is the place, whatever its kind and rank. [local] It is contiguous. Not allocated, or associated with
-    !! nothing, it is a place without elements.
+    !> Sets `array` as the place, whatever its kind and rank. [local] It is contiguous. An unallocated array, or a pointer without
+    !! target, is a place without elements.
     subroutine perdure_set_place(place, array) bind(c, name="perdure_fortran_set_place")
       import :: perdure_place
       type(perdure_place), intent(inout) :: place
       type(*), dimension(..), intent(in), target :: array
     end subroutine
 
-    ! arrays.c says what is what.
+    ! Protects an array; see arrays.c for the arguments.
     subroutine c_protect_array(handle, kind, id, part, name, unit, description, element_type, bytes, extents, first, &
                                ghosts, fill_ghosts, status) bind(c, name="perdure_fortran_protect_array")
       import :: perdure_handle, c_int, c_char
@@ -172,13 +172,13 @@ module perdure
       type(*), dimension(..), intent(in) :: extents, first, ghosts
       integer(c_int), intent(out) :: status
     end subroutine
-    ! numbers.c: up to 8 integers of any kind; how many they are, or -1: they are none.
+    ! Reads up to 8 integers of any kind (numbers.c), and returns their number; -1: they are not integers.
     integer(c_int) function c_numbers(given, numbers) bind(c, name="perdure_fortran_numbers")
       import :: c_int, c_int64_t
       type(*), dimension(..), intent(in) :: given
       integer(c_int64_t), intent(out) :: numbers(8)
     end function
-    ! numbers.c: MPI's integer; 0: `given` is none, and no type(MPI_Comm) either.
+    ! Reads MPI's integer, or a type(MPI_Comm) (numbers.c); 0: `given` is neither.
     integer(c_int) function c_communicator(given, communicator) bind(c, name="perdure_fortran_communicator")
       import :: c_int
       type(*), dimension(..), intent(in) :: given
@@ -190,36 +190,38 @@ module perdure
   interface perdure_checkpoint
     procedure checkpoint_int64, checkpoint_int32
   end interface
-  !> The newest version that every rank can restore; perdure_not_found when there is none. [collective]
+  !> Gives the newest version that every rank can restore; perdure_not_found when there is none. [collective]
   !! perdure_invalid_argument when it is larger than `version` can be.
   interface perdure_latest
     procedure latest_int64, latest_int32
   end interface
-  !> The size of this rank's region before restoring it: bytes per element, and elements in all dimensions together.
+  !> Gives the size of this rank's region before restoring it: bytes per element, and elements in all dimensions together.
   !! [collective]
   interface perdure_stored_size
     procedure stored_size_int64, stored_size_int32, stored_size_of_int32, stored_size_to_int32
   end interface
   !> Fills the protected regions from a checkpoint, verified; `version` may be perdure_latest_version. [collective]
-  !! perdure_mismatch on all ranks where what is stored is not what is protected; perdure_error_text says all of it.
+  !! perdure_mismatch on all ranks if the stored regions differ from the protected ones; perdure_error_text names all differences.
   interface perdure_restore
     procedure restore_int64, restore_int32
   end interface
-  !> The same for the regions in `ids` only; every rank may name others. [collective]
+  !> Restores the regions in `ids` only; every rank may name others. [collective]
   interface perdure_restore_regions
     procedure restore_regions_int64, restore_regions_int32
   end interface
-  !> The same of branch `branch` ("3f9a12", as `perdure ls` writes it) and what that went on from, whichever branch is the
-  !! current one; what is checkpointed next goes on from there. [collective]
+  !> Restores from branch `branch` and the line it went on from, whichever branch is the current one. [collective] `branch` is
+  !! written as in `perdure ls` ("3f9a12"). The next checkpoint goes on from there.
   interface perdure_restore_branch
     procedure restore_branch_int64, restore_branch_int32
   end interface
-  !> A region, or part of an array, that is registered already is where a procedure says, at each checkpoint and restore.
-  !! [local] So arrays may be allocated anew, and pointers may change places. See perdure_follow() in perdure.h. Either
-  !! perdure_follow(handle, id, where, status): `where` is a procedure of a module or of the main program, as
-  !! perdure_where; or perdure_follow(handle, id, locate, owner, status): `locate` is as perdure_locate, and is handed
-  !! `owner`, a c_ptr. It has the elements of the region now, or more than these. Its shape is not stored any more, as it
-  !! may change.
+  !> Makes a registered region, or part of an array, follow a procedure that says where it is. [local] Each checkpoint and restore
+  !! asks the procedure, so arrays may be allocated anew, and pointers may change places. See perdure_follow() in perdure.h. There
+  !! are two forms:
+  !!  - perdure_follow(handle, id, where, status): `where` is a procedure of a module or of the main program, as perdure_where;
+  !!  - perdure_follow(handle, id, locate, owner, status): `locate` is as perdure_locate, and is handed `owner`, a c_ptr.
+  !!
+  !! The procedure gives the elements of the region now, or more than these. The region's shape is no longer stored, as it may
+  !! change.
   interface perdure_follow
     procedure follow_place, follow_owner
   end interface
@@ -227,21 +229,21 @@ module perdure
   interface perdure_wait
     procedure wait_int64, wait_int32
   end interface
-  !> The level that the checkpoint has reached, as far as this rank's node knows. [local]
+  !> Gives the level that the checkpoint has reached, as far as this rank's node knows. [local]
   interface perdure_level_reached
     procedure level_reached_int64, level_reached_int32
   end interface
-  !> Gives up a version on purpose. [collective]
+  !> Retires a version on purpose. [collective]
   interface perdure_retire
     procedure retire_int64, retire_int32
   end interface
-  !> What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+  !> Describes array `id` in a stored checkpoint of any number of ranks, before restoring it. [collective]
   interface perdure_stored_array
     procedure stored_array_int64, stored_array_int32
   end interface
-  !> The block of this rank where an array is divided evenly: the indices from `first` to `last`, in an array that begins
-  !! with 1. [local] Nothing of it: `last` is below `first` in some dimension. `grid`: ranks in each dimension; absent: the
-  !! most even. Of one dimension it is an even share of so many things, such as the rows of a list.
+  !> Gives this rank's block if an array is divided evenly: the indices from `first` to `last`, in an array that begins with 1.
+  !! [local] If the block is empty, `last` is below `first` in some dimension. `grid`: ranks in each dimension; absent: the most
+  !! even. In one dimension, the block is an even share of a number of things, such as the rows of a list.
   interface perdure_block
     procedure block_int64, block_int32
   end interface
@@ -262,8 +264,8 @@ module perdure
 
 contains
 
-  !> Opens for the ranks of `communicator`, or without it for this process. It is MPI's integer, or the type(MPI_Comm) of
-  !! mpi_f08.
+  !> Opens a handle for the ranks of `communicator`, or without it for this process. The communicator is MPI's integer, or the
+  !! type(MPI_Comm) of mpi_f08.
   subroutine perdure_open(handle, status, options, communicator, message)
     type(perdure_handle), intent(out) :: handle
     integer, intent(out) :: status
@@ -289,7 +291,7 @@ contains
     if (present(message)) message = from_buffer(buffer)
   end subroutine
 
-  !> What people call a region that is registered already, its unit and what they have to know of it. [local]
+  !> Gives a registered region a name, a unit and a description for people. [local]
   subroutine perdure_describe(handle, id, name, status, unit, description)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
@@ -321,7 +323,7 @@ contains
     status = c_follow(handle%native, int(id, c_int), c_funloc(locate), owner)
   end subroutine
 
-  !> Whether a restore may find that a region is not stored: perdure_optional, or perdure_required. [local]
+  !> Says whether a restore may find that a region is not stored: perdure_optional, or perdure_required. [local]
   subroutine perdure_set_presence(handle, id, presence, status)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id, presence
@@ -330,7 +332,7 @@ contains
     status = c_set_presence(handle%native, int(id, c_int), int(presence, c_int))
   end subroutine
 
-  !> Whether the last restore that succeeded filled a region; it was absent, or not asked for, if not. [local]
+  !> Tells whether the last successful restore filled a region. If not, it was absent, or not asked for. [local]
   subroutine perdure_was_restored(handle, id, restored, status)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
@@ -343,8 +345,8 @@ contains
     restored = found /= 0
   end subroutine
 
-  !> A stored region that was called `before` is the protected one that is called `now`. [local] Of one without a name
-  !! this is its number, as in "5".
+  !> Declares that the stored region called `before` is the protected one called `now`. [local] For a region without a name,
+  !! `before` is its number, as in "5".
   subroutine perdure_renamed(handle, before, now, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: before, now
@@ -353,8 +355,8 @@ contains
     status = c_renamed(handle%native, to_c(before), to_c(now))
   end subroutine
 
-  !> A stored region is not needed any more: that the program does not protect it is no mistake. [local] Of one without a
-  !! name this is its number; "*": of all.
+  !> Declares that a stored region is no longer needed: not protecting it is no mismatch. [local] For a region without a name, it
+  !! is its number; "*" means all regions.
   subroutine perdure_pass_over(handle, region, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: region
@@ -363,14 +365,18 @@ contains
     status = c_pass_over(handle%native, to_c(region))
   end subroutine
 
-  !> Registers this rank's part of an array that ranks have together, as region `id`; see perdure_protect_global() in
-  !! perdure.h. [local] `part`: the elements that this rank owns, and no others: a section need not be contiguous, so
-  !! that field(1:nx, 1:ny) leaves out a halo. One without elements says that the rank has none. `extents`: of the whole
-  !! array. `first`: where this part's first element is in it, where the array itself begins with 1. `ghosts`: so many
-  !! elements of other ranks are in memory around the part, on both sides of each dimension; a restore fills them with
-  !! `fill_ghosts`. C and the command line see the dimensions turned round: a(nx, ny) has the extents ny, nx.
-  !! Elements are integers, reals, complex numbers or logicals (integers of as many bytes); all others are bytes unless
-  !! `type` says what they are, as in "{position:3f8,kind:i4,v4}". Those of a derived type need it, or `bytes=.true.`.
+  !> Registers this rank's part of an array that ranks have together, as region `id`; see perdure_protect_global() in perdure.h.
+  !! [local]
+  !!  - `part` has the elements that this rank owns, and no others. A section need not be contiguous, so field(1:nx, 1:ny) leaves
+  !!    out a halo. A part without elements says that the rank has none.
+  !!  - `extents` are those of the whole array.
+  !!  - `first` is the index of this part's first element in the array, which itself begins with 1.
+  !!  - `ghosts` are the widths of elements of other ranks in memory around the part, on both sides of each dimension. A restore
+  !!    fills them with `fill_ghosts`.
+  !!
+  !! C and the command line see the dimensions turned round: a(nx, ny) has the extents ny, nx. Elements are integers, reals,
+  !! complex numbers or logicals (integers of as many bytes). All others are bytes unless `type` describes them, as in
+  !! "{position:3f8,kind:i4,v4}". Elements of a derived type need it, or `bytes=.true.`.
   subroutine perdure_protect_global(handle, id, part, name, extents, first, status, ghosts, fill_ghosts, unit, &
                                     description, type, bytes)
     type(perdure_handle), intent(inout) :: handle
@@ -391,14 +397,14 @@ contains
     end if
   end subroutine
 
-  !> Of what may be absent.
+  !> Converts a logical that may be absent.
   integer(c_int) function truth(given)
     logical, intent(in), optional :: given
     truth = 0
     if (present(given)) truth = merge(1_c_int, 0_c_int, given)
   end function
 
-  !> This module itself refuses a call that would have reached C.
+  !> Refuses a call in this module, before it reaches C.
   subroutine refuse(handle, why, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: why
@@ -478,9 +484,9 @@ contains
     last = int(to, int32)
   end subroutine
 
-  !> Registers this rank's rows of a list; see perdure_protect_list() in perdure.h. [local] The last dimension of `rows`
-  !! counts them: x(3, n) are n rows of 3. They are contiguous. Restored, every rank gets as many as it has registered,
-  !! and together they are all. `type` and `bytes` as in perdure_protect_global().
+  !> Registers this rank's rows of a list; see perdure_protect_list() in perdure.h. [local] The last dimension of `rows` counts
+  !! them: x(3, n) are n rows of 3. They are contiguous. A restore gives every rank as many rows as it has registered; together
+  !! these must be all rows. `type` and `bytes` are as in perdure_protect_global().
   subroutine perdure_protect_list(handle, id, rows, name, status, unit, description, type, bytes)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
@@ -493,8 +499,8 @@ contains
                          to_c(type), truth(bytes), no_numbers, no_numbers, no_numbers, 0_c_int, status)
   end subroutine
 
-  !> Registers an array or scalar that is equal on all ranks; see perdure_protect_replicated() in perdure.h. [local]
-  !! It is contiguous. `type` and `bytes` as in perdure_protect_global().
+  !> Registers an array or scalar that is equal on all ranks; see perdure_protect_replicated() in perdure.h. [local] It is
+  !! contiguous. `type` and `bytes` are as in perdure_protect_global().
   subroutine perdure_protect_replicated(handle, id, object, name, status, unit, description, type, bytes)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
@@ -604,7 +610,7 @@ contains
     status = c_restore_branch(handle%native, trim(name)//c_null_char, trim(branch)//c_null_char, version)
   end subroutine
 
-  !> What the last restore of this handle took. [local] perdure_not_found: there was none.
+  !> Describes the version that the last restore of this handle took. [local] perdure_not_found: no restore has succeeded.
   subroutine perdure_restored(handle, info, status)
     type(perdure_handle), intent(inout) :: handle
     type(perdure_restored_info), intent(out) :: info
@@ -621,8 +627,8 @@ contains
     info%passed_over = found%passed_over
   end subroutine
 
-  !> The newer versions that the last restore of perdure_latest_version did not take, by number `which`, from 1 to
-  !! perdure_restored_info%passed_over. [local] The same on all ranks; each is also a report. perdure_not_found: there is
+  !> Describes a newer version that the last restore of perdure_latest_version did not take. [local] `which` is its number, from 1
+  !! to perdure_restored_info%passed_over. The list is the same on all ranks; each is also a report. perdure_not_found: there is
   !! none of that number.
   subroutine perdure_passed_over(handle, which, info, status)
     type(perdure_handle), intent(inout) :: handle
@@ -631,7 +637,7 @@ contains
     integer, intent(out) :: status
     type(c_passed_over_info) :: found
     handle%refusal = 0
-    status = c_passed_over(handle%native, int(which - 1, c_int), found)  ! 0 is larger than all that there are
+    status = c_passed_over(handle%native, int(which - 1, c_int), found)  ! 0 is beyond all versions
     info%version = found%version
     info%created_ns = found%created_ns
     info%why = from_buffer(found%why)
@@ -660,7 +666,7 @@ contains
     status = c_level_reached(handle%native, trim(name)//c_null_char, version, level)
   end subroutine
 
-  !> What the background is doing. [local]
+  !> Tells about the background work. [local]
   subroutine perdure_get_progress(handle, progress, status)
     type(perdure_handle), intent(inout) :: handle
     type(perdure_progress), intent(out), target :: progress
@@ -669,7 +675,7 @@ contains
     status = c_get_progress(handle%native, c_loc(progress))
   end subroutine
 
-  !> The oldest report of the background that was not taken yet; perdure_not_found and "" when there is none. [local]
+  !> Takes the oldest report of the background that no call has taken yet; perdure_not_found and "" when there is none. [local]
   subroutine perdure_next_report(handle, text, status)
     type(perdure_handle), intent(inout) :: handle
     character(:), allocatable, intent(out) :: text
@@ -691,7 +697,7 @@ contains
     status = c_retire(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
-  !> Whether `here` is true on any rank. [collective]
+  !> Tells whether `here` is true on any rank. [collective]
   subroutine perdure_any(handle, here, found, status)
     type(perdure_handle), intent(inout) :: handle
     logical, intent(in) :: here
@@ -704,8 +710,8 @@ contains
     found = any_rank /= 0
   end subroutine
 
-  !> Whether a checkpoint is due, and why: `reasons` is a sum of perdure_due_signal, perdure_due_halt, perdure_due_end, the
-  !! same on all ranks; 0: none is due. [collective]
+  !> Tells whether a checkpoint is due, and why. [collective] `reasons` is a sum of perdure_due_signal, perdure_due_halt,
+  !! perdure_due_end, the same on all ranks; 0: none is due.
   subroutine perdure_due(handle, reasons, status)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(out) :: reasons
@@ -717,7 +723,7 @@ contains
     reasons = found
   end subroutine
 
-  !> Ends the handle; with an embedded engine, waits for what is on its way to the store. [collective]
+  !> Ends the handle; with an embedded engine, waits for data on its way to the store. [collective]
   subroutine perdure_close(handle, status)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(out) :: status
@@ -726,7 +732,7 @@ contains
     handle%native = c_null_ptr
   end subroutine
 
-  !> The text of the last failure on this handle; "" when there was none.
+  !> Gives the text of the last failure on this handle; "" when there was none.
   function perdure_error_text(handle) result(text)
     type(perdure_handle), intent(in) :: handle
     character(:), allocatable :: text
@@ -737,7 +743,7 @@ contains
     end if
   end function
 
-  !> True when the last failure may go away by itself.
+  !> Tells whether the last failure may go away by itself.
   logical function perdure_error_retryable(handle) result(retryable)
     type(perdure_handle), intent(in) :: handle
     if (handle%refusal == 0) then
@@ -747,20 +753,20 @@ contains
     end if
   end function
 
-  !> The name of a status, such as "not-found".
+  !> Gives the name of a status, such as "not-found".
   function perdure_status_name(status) result(name)
     integer, intent(in) :: status
     character(:), allocatable :: name
     name = from_c(c_status_name(int(status, c_int)))
   end function
 
-  !> The version of the library, "0.1.0".
+  !> Gives the version of the library, "0.1.0".
   function perdure_version() result(text)
     character(:), allocatable :: text
     text = from_c(c_version())
   end function
 
-  !> The perdure_t* behind the handle, for C code that works on it.
+  !> Gives the perdure_t* behind the handle, for C code that works on it.
   type(c_ptr) function perdure_native(handle) result(native)
     type(perdure_handle), intent(in) :: handle
     native = handle%native

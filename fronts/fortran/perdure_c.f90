@@ -1,4 +1,4 @@
-! perdure.h as Fortran sees it: for module perdure only. Names and conventions are those of the header.
+! Declares perdure.h for Fortran, for module perdure only. Names and conventions are those of the header.
 module perdure_c
   use iso_c_binding
   implicit none
@@ -239,7 +239,7 @@ module perdure_c
 
 contains
 
-  !> A C string as a Fortran one; "" for NULL.
+  !> Makes a Fortran string of a C string; "" for NULL.
   function from_c(text) result(copy)
     type(c_ptr), intent(in) :: text
     character(:), allocatable :: copy
@@ -255,7 +255,7 @@ contains
     end do
   end function
 
-  !> As C wants it; "" when it is absent.
+  !> Makes a C string; "" when it is absent.
   function to_c(text) result(copy)
     character(*), intent(in), optional :: text
     character(:), allocatable :: copy
@@ -263,7 +263,7 @@ contains
     if (present(text)) copy = trim(text)//c_null_char
   end function
 
-  !> What stands before the NUL.
+  !> Takes the letters before the NUL.
   function from_buffer(letters) result(copy)
     character(kind=c_char), intent(in) :: letters(:)
     character(:), allocatable :: copy

@@ -1,4 +1,4 @@
-! Tests of the Fortran front, run by ctest with the directory to work in as argument. Status 1 when something failed.
+! Tests the Fortran front, run by ctest with the directory to work in as argument. Status 1 when something failed.
 program perdure_test
   use iso_fortran_env, only: int8, int16, int32, int64, real64
   use iso_c_binding, only: c_float_complex, c_ptr, c_null_ptr

@@ -1,10 +1,10 @@
-!> Perdure for Fortran 2018 programs that say around each piece of code what it reads and writes: module perdure_track.
+!> Module perdure_track is Perdure for Fortran 2018 programs that say around each piece of code what data it reads and writes.
 !! Link with libperdure_track_fortran. The conventions, the meaning of every call and which are [collective] are those of
-!! perdure_track.h; every subroutine has a status, perdure_ok of module perdure or what went wrong.
+!! perdure_track.h. Every subroutine has a status: perdure_ok of module perdure, or a code for the failure.
 !!
 !!     call perdure_track_array(track, now(1:n, 1:m), "temperature", extents, first, now_data, status)
 !!     call perdure_track_array(track, next(1:n, 1:m), "other", extents, first, next_data, status)
-!!     call perdure_track_start(track, status)                  ! what is above every start does again
+!!     call perdure_track_start(track, status)                  ! every start runs the code above
 !!     do while (change > 1e-6)
 !!       call perdure_track_begin(track, "advance", [perdure_reads(now_data), perdure_writes(next_data), &
 !!                                                   perdure_gives(change)], run, status)
@@ -16,8 +16,8 @@
 !!       call perdure_track_swap(track, now_data, next_data, status)
 !!     end do
 !!
-!! Data and values that are given lie where they are, without copies. Declare them with the attribute `target` (or
-!! `pointer`): they are filled behind the compiler's back.
+!! Data and given values lie where they are, without copies. Declare them with the attribute `target` (or `pointer`): they are
+!! filled behind the compiler's back.
 module perdure_track
   use iso_c_binding
   use iso_fortran_env, only: int32, int64, real64
@@ -27,50 +27,50 @@ module perdure_track
   implicit none
   private
 
-  !> A program that is tracked; made by perdure_track_open, ended by perdure_track_close. Not to be copied.
+  !> A tracked program. perdure_track_open makes it, and perdure_track_close ends it. It must not be copied.
   type, bind(c), public :: perdure_tracker
     private
     type(c_ptr) :: native = c_null_ptr  !< perdure_track_t* of perdure_track.h
     integer(c_int) :: refused = 0       !< 1: this module refused a call, which ended the tracking
-    character(kind=c_char) :: reason(1024) = c_null_char  !< why
+    character(kind=c_char) :: reason(1024) = c_null_char  !< the reason
   end type
 
-  !> An array that a tracker knows; made by perdure_track_array and perdure_track_replicated.
+  !> An array that a tracker knows; perdure_track_array and perdure_track_replicated make it.
   type, bind(c), public :: perdure_data
     private
-    integer(c_int) :: number = -1              !< of perdure_track.h
-    integer(c_int) :: dimensions = 0           !< as many as the array has
+    integer(c_int) :: number = -1              !< number in perdure_track.h
+    integer(c_int) :: dimensions = 0           !< number of dimensions of the array
     integer(c_size_t) :: element_bytes = 0     !< bytes of an element
   end type
 
-  integer, parameter :: most_dimensions = 8  !< of an array of perdure.h
+  integer, parameter :: most_dimensions = 8  !< most dimensions of an array of perdure.h
 
-  !> What a region does with data; made by perdure_reads and those below.
+  !> Says how a region uses data; perdure_reads and the functions below make it.
   type, public :: perdure_access
     private
-    integer(c_int) :: mode = 0           !< of perdure_track.h
+    integer(c_int) :: mode = 0           !< mode of perdure_track.h
     type(perdure_data) :: data           !< the array, if there is one
-    logical :: within = .false.          !< elements from `begin` to before `end` alone
+    logical :: within = .false.          !< only elements from `begin` to before `end`
     logical :: refused = .false.         !< these have not as many dimensions as the array
     integer(c_int64_t) :: begin(most_dimensions) = 0  !< as in perdure_track.h
     integer(c_int64_t) :: end(most_dimensions) = 0    !< as in perdure_track.h
-    type(c_ptr) :: address = c_null_ptr  !< of a value that is given
-    integer(c_size_t) :: bytes = 0       !< of it
+    type(c_ptr) :: address = c_null_ptr  !< address of a value that is given
+    integer(c_size_t) :: bytes = 0       !< bytes of that value
   end type
 
-  !> What checkpoints there were.
+  !> Counts the checkpoints of a tracked program.
   type, public :: perdure_track_info
     logical :: restarted = .false.           !< this run went on from a checkpoint
-    integer(int64) :: goes_on_at = 0         !< before that many regions it did
-    integer(int64) :: regions = 0            !< that were begun so far, those that were skipped among them
-    integer(int64) :: checkpoints = 0        !< of this run that are whole
-    integer(int64) :: last_bytes = 0         !< of the last one, of all ranks
-    integer(int64) :: state_bytes = 0        !< all data, of all ranks
+    integer(int64) :: goes_on_at = 0         !< number of regions before the place where it went on
+    integer(int64) :: regions = 0            !< regions begun so far, including the skipped ones
+    integer(int64) :: checkpoints = 0        !< complete checkpoints of this run
+    integer(int64) :: last_bytes = 0         !< bytes of the last checkpoint, of all ranks
+    integer(int64) :: state_bytes = 0        !< bytes of all data, of all ranks
     real(real64) :: last_blocking_s = 0      !< how long the last one stopped this rank
-    character(:), allocatable :: last_before !< the region that it was made before; cut where its name is longer
+    character(:), allocatable :: last_before !< region before which the last one was made; its name is cut if it is longer
   end type
 
-  !> For this module only; track.c says what is what.
+  !> For this module only; see track.c for the arguments.
   interface
     subroutine c_track_array(track, kind, part, name, unit, description, element_type, bytes, extents, first, data, &
                              status) bind(c, name="perdure_fortran_track_array")
@@ -105,7 +105,7 @@ module perdure_track
     end subroutine
   end interface
 
-  !> An access to elements from index `first` to index `last` alone, in the array as a whole, which begins with 1.
+  !> Limits an access to elements from index `first` to index `last`, in the array as a whole, which begins with 1.
   interface perdure_within
     procedure within_int64, within_int32
   end interface
@@ -122,12 +122,15 @@ module perdure_track
 
 contains
 
-  !> A tracker on a handle that has no protected regions, and gets none but by it. [local] `name`: of the checkpoints;
-  !! absent: "track". A checkpoint is made `every_s` seconds (which needs perdure_track_tick) or `every_regions` regions;
-  !! only before regions of the name `before`, if that is given; else where a checkpoint is smallest, as the first
-  !! `learns` regions say (absent: 2048). `only`: names of the data that is saved, as a whole. `report`: a file for
-  !! `perdure track`. `on_signals`: signals ask for a checkpoint, and end the process, as perdure_track.h says.
-  !! `patience_s`: seconds that ranks wait for each other (absent: 1800; less than 0: as long as it takes).
+  !> Makes a tracker on a handle that has no protected regions; only the tracker may protect any. [local]
+  !!  - `name` is that of the checkpoints; absent: "track".
+  !!  - A checkpoint is made every `every_s` seconds (which needs perdure_track_tick) or `every_regions` regions.
+  !!  - It is made only before regions of the name `before`, if that is given. Otherwise it is made where a checkpoint is
+  !!    smallest, as learnt from the first `learns` regions (absent: 2048).
+  !!  - `only` has names of the data to save, as a whole.
+  !!  - `report` is a file for `perdure track`.
+  !!  - `on_signals`: signals ask for a checkpoint, and end the process, as perdure_track.h says.
+  !!  - `patience_s`: seconds that ranks wait for each other (absent: 1800; less than 0: as long as it takes).
   subroutine perdure_track_open(handle, track, status, name, every_s, every_regions, before, only, learns, report, &
                                 on_signals, message, patience_s)
     type(perdure_handle), intent(in) :: handle
@@ -156,7 +159,7 @@ contains
     if (present(on_signals)) policy%on_signals = merge(1_c_int, 0_c_int, on_signals)
     if (present(only)) then
       allocate (character(len(only) + 1) :: names(size(only)))
-      allocate (list(size(only) + 1))   ! C_LOC is not for nothing
+      allocate (list(size(only) + 1))   ! C_LOC needs at least one
       do i = 1, size(only)
         names(i) = trim(only(i))//c_null_char
         list(i) = c_loc(names(i))
@@ -169,9 +172,9 @@ contains
     if (present(message)) message = from_buffer(buffer)
   end subroutine
 
-  !> Declares an array, and what of it this rank owns: no element has two owners, none is without. [local] Before
-  !! perdure_track_start. `part`, `extents`, `first` and the rest are as in perdure_protect_global of module perdure:
-  !! field(1:nx, 1:ny) leaves out a halo, and the array as a whole begins with 1. It has a name of 1 to 56 characters, and
+  !> Declares an array and this rank's elements of it: each element has exactly one owner. [local] The call comes before
+  !! perdure_track_start. `part`, `extents`, `first` and the rest are as in perdure_protect_global of module perdure. So
+  !! field(1:nx, 1:ny) leaves out a halo, and the array as a whole begins with 1. The array has a name of 1 to 56 characters, and
   !! 5 dimensions at most.
   subroutine perdure_track_array(track, part, name, extents, first, data, status, unit, description, type, bytes)
     type(perdure_tracker), intent(inout) :: track
@@ -202,23 +205,23 @@ contains
                        truth(bytes), no_numbers, no_numbers, data, status)
   end subroutine
 
-  !> Of what may be absent.
+  !> Converts a logical that may be absent.
   integer(c_int) function truth(given)
     logical, intent(in), optional :: given
     truth = 0
     if (present(given)) truth = merge(1_c_int, 0_c_int, given)
   end function
 
-  !> From here on regions count. Where there is a checkpoint of the tracker's name, all data is filled from it, and the
-  !! run goes on from there: regions up to it are skipped. [collective]
+  !> Begins the tracking: regions count from here on. If the tracker's name has a checkpoint, this fills all data from it, and
+  !! skips the regions up to it. [collective]
   subroutine perdure_track_start(track, status)
     type(perdure_tracker), intent(inout) :: track
     integer, intent(out) :: status
     if (.not. refused_before(track, status)) status = c_track_start(track%native)
   end subroutine
 
-  !> Before a region. [collective] Where `run` is true the region is to be run, and perdure_track_end follows; else it is
-  !! to be skipped, or the call failed. `name` and `where`, such as the procedure, tell it from others.
+  !> Begins a region. [collective] If `run` is true, the region is to be run, and perdure_track_end follows. Otherwise it is to be
+  !! skipped, or the call failed. `name` and `where`, such as the procedure, tell it from others.
   subroutine perdure_track_begin(track, name, accesses, run, status, where)
     type(perdure_tracker), intent(inout) :: track
     character(*), intent(in) :: name
@@ -247,15 +250,15 @@ contains
     run = runs /= 0
   end subroutine
 
-  !> Behind a region that was run. [local]
+  !> Ends a region that was run. [local]
   subroutine perdure_track_end(track, status)
     type(perdure_tracker), intent(inout) :: track
     integer, intent(out) :: status
     if (.not. refused_before(track, status)) status = c_track_end(track%native)
   end subroutine
 
-  !> Two arrays of one type, extents and division exchange their content by exchanging their memory, as the program does
-  !! with its pointers, in a restart, too. [collective]
+  !> Swaps two arrays of one type, extents and division by exchanging their memory, as the program does with its pointers.
+  !! [collective] The program calls it in a restart, too.
   subroutine perdure_track_swap(track, data, other, status)
     type(perdure_tracker), intent(inout) :: track
     type(perdure_data), intent(in) :: data, other
@@ -263,8 +266,8 @@ contains
     if (.not. refused_before(track, status)) status = c_track_swap(track%native, data%number, other%number)
   end subroutine
 
-  !> What this rank owns of the array lies elsewhere from here on, with its content. [local] Not within a region. `part`
-  !! and `first` as in perdure_track_array.
+  !> Tells the tracker that this rank's elements of the array lie elsewhere from here on, with their content. [local] Not within a
+  !! region. `part` and `first` are as in perdure_track_array.
   subroutine perdure_track_moved(track, data, part, first, status)
     type(perdure_tracker), intent(inout) :: track
     type(perdure_data), intent(in) :: data
@@ -275,23 +278,23 @@ contains
     call c_track_moved(track, data, part, first, status)
   end subroutine
 
-  !> Ranks agree on whether a checkpoint is due by time; once in a time step is enough. [collective]
+  !> Lets ranks agree on whether a checkpoint is due by time; once in a time step is enough. [collective]
   subroutine perdure_track_tick(track, status)
     type(perdure_tracker), intent(inout) :: track
     integer, intent(out) :: status
     if (.not. refused_before(track, status)) status = c_track_tick(track%native)
   end subroutine
 
-  !> A checkpoint at the next place, whatever was said to perdure_track_open. [local] All ranks say so, at the same region.
+  !> Asks for a checkpoint at the next place, whatever perdure_track_open was told. [local] All ranks ask, at the same region.
   subroutine perdure_track_trigger(track, status)
     type(perdure_tracker), intent(inout) :: track
     integer, intent(out) :: status
     if (.not. refused_before(track, status)) status = c_track_trigger(track%native)
   end subroutine
 
-  !> The program could begin here by `payload` alone, such as the number of its time step, which is contiguous: regions
-  !! before need not be skipped one by one. [local] Where `jumped` is true, `payload` has what the run that made the
-  !! checkpoint said last, and the program goes there.
+  !> Says that the program could begin here from `payload` alone, such as the number of its time step. [local] `payload` is
+  !! contiguous. A restart then need not skip the regions before one by one. If `jumped` is true, `payload` has the last content
+  !! that the run of the checkpoint passed, and the program goes to that place.
   subroutine perdure_track_fast_forward(track, payload, jumped, status)
     type(perdure_tracker), intent(inout) :: track
     type(*), dimension(..), intent(inout), target :: payload
@@ -308,7 +311,7 @@ contains
     jumped = jumps /= 0
   end subroutine
 
-  !> What there was so far. [local]
+  !> Gives the counts of this run so far. [local]
   subroutine perdure_track_get_info(track, info, status)
     type(perdure_tracker), intent(inout) :: track
     type(perdure_track_info), intent(out) :: info
@@ -327,8 +330,8 @@ contains
     info%last_before = from_buffer(found%last_before)
   end subroutine
 
-  !> The oldest report of what went wrong with a checkpoint while the run went on; perdure_not_found and "" when there is
-  !! none. [local]
+  !> Takes the oldest report of a checkpoint that went wrong while the run went on; perdure_not_found and "" when there is none.
+  !! [local]
   subroutine perdure_track_next_report(track, text, status)
     type(perdure_tracker), intent(inout) :: track
     character(:), allocatable, intent(out) :: text
@@ -339,7 +342,7 @@ contains
     text = from_buffer(buffer)
   end subroutine
 
-  !> Object, cause and remedy of the failure that ended the tracking; "" when there was none.
+  !> Gives object, cause and remedy of the failure that ended the tracking; "" when there was none.
   function perdure_track_error_text(track) result(text)
     type(perdure_tracker), intent(in) :: track
     character(:), allocatable :: text
@@ -350,8 +353,8 @@ contains
     end if
   end function
 
-  !> Ends the tracker; before the program takes its results out of its data. perdure_mismatch: the run did not come to where
-  !! it was to go on from, and its data is not what it computed.
+  !> Ends the tracker, before the program takes its results out of its data. perdure_mismatch: the restart never reached the place
+  !! from which it was to go on, so its data is not the program's result.
   subroutine perdure_track_close(track, status, message)
     type(perdure_tracker), intent(inout) :: track
     integer, intent(out) :: status
@@ -409,20 +412,20 @@ contains
     part = within_int64(access, int(first, int64), int(last, int64))
   end function
 
-  !> A value of the program, equal on all ranks, that the region sets: an array or scalar, which is contiguous and stays
-  !! where it is until the region has ended.
+  !> The region sets a value of the program, equal on all ranks: an array or scalar. It is contiguous and stays where it is until
+  !! the region has ended.
   type(perdure_access) function perdure_gives(object) result(access)
     type(*), dimension(..), intent(inout), target :: object
     access%mode = mode_gives
     call c_track_place(object, access%address, access%bytes)
   end function
 
-  !> Nobody knows what the region does: all data is read, and may be written.
+  !> The region's accesses are unknown: it reads all data, and may write all data.
   pure type(perdure_access) function perdure_touches_all() result(access)
     access%mode = mode_touches_all
   end function
 
-  !> True where this module ended the tracking; `status` then says it.
+  !> True if this module ended the tracking; `status` then says it.
   logical function refused_before(track, status) result(refused)
     type(perdure_tracker), intent(in) :: track
     integer, intent(out) :: status

@@ -1,4 +1,4 @@
-! perdure_track.h as Fortran sees it: for module perdure_track only. Names and conventions are those of the header.
+! Declares perdure_track.h for Fortran, for module perdure_track only. Names and conventions are those of the header.
 module perdure_track_c
   use iso_c_binding
   implicit none

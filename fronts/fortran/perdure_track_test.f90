@@ -1,5 +1,5 @@
-! Tests of tracked regions in Fortran, run by ctest with the directory to work in as argument. A life ends by leaving
-! everything behind, as a killed process does. Status 1 when something failed.
+! Tests tracked regions in Fortran, run by ctest with the directory to work in as argument. A life ends by leaving everything
+! behind, as a killed process does. Status 1 when something failed.
 program perdure_track_test
   use iso_c_binding, only: c_int
   use iso_fortran_env, only: int64, real64
@@ -72,7 +72,7 @@ contains
     memory(3, 4, 1) = 90
   end subroutine
 
-  ! The edge of the plate when it hardly changes any more, without regions.
+  ! Gives the edge of the plate when it hardly changes any more, without regions.
   real(real64) function undisturbed() result(edge)
     real(real64) :: change
     integer :: now
@@ -86,7 +86,7 @@ contains
     edge = sum(memory(1, 1:m, now))
   end function
 
-  ! The same with regions, as long as it lives: so many steps.
+  ! Does the same with regions, as long as it lives: so many steps.
   real(real64) function cool_down(steps, other) result(edge)
     integer, intent(in) :: steps
     logical, intent(in) :: other

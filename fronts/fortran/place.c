@@ -1,4 +1,4 @@
-/* Owners of the Fortran front: procedures that say where an array is now. */
+/* Implements owners of the Fortran front: procedures that say where an array is now. */
 #include <string.h>
 
 #include "descriptor.h"
@@ -7,7 +7,7 @@
 typedef struct fortran_place {
   void* address;
   int64_t count;
-  int refusal; /* why it is no place, from the procedure's entry on; 0: it is one */
+  int refusal; /* why it is no place, set at the procedure's entry; 0: it is one */
   char type[32];
 } fortran_place;
 
@@ -19,7 +19,7 @@ void perdure_fortran_set_place(fortran_place* place, const CFI_cdesc_t* array);
 int perdure_fortran_follow(perdure_t* handle, int id, fortran_locate locate);
 
 void perdure_fortran_set_place(fortran_place* place, const CFI_cdesc_t* array) {
-  const int there = array->base_addr != NULL; /* else it is not allocated, or associated with nothing */
+  const int there = array->base_addr != NULL; /* otherwise it is not allocated, or a pointer without target */
   place->refusal = there && perdure_fortran_refusal(array, 0) != NULL ? not_in_one_piece : 0;
   place->count = there && place->refusal == 0 ? (int64_t)perdure_fortran_elements(array) : 0;
   place->address = place->count > 0 ? array->base_addr : NULL;
@@ -34,7 +34,7 @@ static fortran_place ask(fortran_locate locate) {
   return place;
 }
 
-/** perdure_locate of a procedure, whose address is the owner. C knows no pointer to both. */
+/** Does perdure_locate for a procedure, whose address is the owner. C knows no pointer to both. */
 static int locate_place(void* owner, void** address, size_t* count) {
   fortran_locate locate;
   memcpy(&locate, &owner, sizeof locate);
@@ -44,7 +44,7 @@ static int locate_place(void* owner, void** address, size_t* count) {
   return place.refusal;
 }
 
-/* What moves may have another shape by then: only its type stays. A part of an array has said its own. */
+/* Memory that moves may have another shape by then: only its type stays. A part of an array has its own declaration. */
 int perdure_fortran_follow(perdure_t* handle, int id, fortran_locate locate) {
   void* owner = NULL;
   memcpy(&owner, &locate, sizeof owner);

@@ -1,4 +1,5 @@
-/* The part of module perdure_track that Fortran cannot say: where arrays of any kind and rank lie. */
+/* Does the part of module perdure_track that Fortran cannot express: it finds out where arrays of any kind and rank
+ * lie. */
 #include <stdio.h>
 
 #include "declared.h"
@@ -26,7 +27,7 @@ void perdure_fortran_track_moved(fortran_tracker* track, const fortran_data* dat
 void perdure_fortran_track_place(const CFI_cdesc_t* value, void** address, size_t* bytes);
 void perdure_fortran_track_refuse(fortran_tracker* track, const char* what, const char* why, int* status);
 
-/** That the front refuses `what`, unless the tracking had ended before: then that is what the status says. */
+/** Notes that the front refuses `what`. If the tracking had ended before, the status says that instead. */
 void perdure_fortran_track_refuse(fortran_tracker* track, const char* what, const char* why, int* status) {
   perdure_track_info info;
   *status = (int)perdure_track_get_info(track->native, &info);
@@ -93,7 +94,7 @@ void perdure_fortran_track_moved(fortran_tracker* track, const fortran_data* dat
   *status = (int)perdure_track_moved(track->native, data->number, &to.box, to.boxes);
 }
 
-/** No address: it is not in one piece, or there is none of it. */
+/** Gives no address if the value is not contiguous, or has no elements. */
 void perdure_fortran_track_place(const CFI_cdesc_t* value, void** address, size_t* bytes) {
   const int refused = perdure_fortran_refusal(value, 0) != NULL;
   *bytes = refused ? 0 : perdure_fortran_elements(value) * value->elem_len;

@@ -1,6 +1,7 @@
 /// @file
-/// Arrays that ranks have together, for C++17 and later: what perdure.hpp, which includes this, hands to its Handle.
-/// Types of elements, the array as a whole, views of memory, and boxes of elements that a rank owns.
+/// This header describes arrays that ranks have together, for C++17 and later. perdure.hpp includes it and hands them
+/// to its Handle. It has types of elements, the array as a whole, views of memory, and boxes of elements that a rank
+/// owns.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@
 
 namespace perdure {
 
-/// What an element of type T is, as a text (perdure.h says which). Specialise it for structures:
+/// The type of an element T, as a text (perdure.h defines the texts). Specialise it for structures:
 ///
 ///     template <>
 ///     struct perdure::ElementType<Body> {
@@ -25,7 +26,7 @@ namespace perdure {
 ///     };
 ///
 /// The compiler refuses a text that is not of sizeof(T) bytes; room between members is a member without a name ("v4").
-/// Of a T without specialisation, Array::type has to say it.
+/// For a T without specialisation, Array::type has to give the text.
 template <class T, class = void>
 struct ElementType {};
 
@@ -39,14 +40,14 @@ constexpr std::size_t number_at(const char*& at) {
   return number;
 }
 
-// A letter and its bytes.
+// The bytes of a scalar: its letter is followed by their number.
 constexpr std::size_t scalar_bytes(const char*& at) {
   if (*at == '\0') return 0;
   ++at;
   return number_at(at);
 }
 
-// "name:3f8", or "v4".
+// The bytes of a member: "name:3f8", or "v4".
 constexpr std::size_t member_bytes(const char*& at) {
   const char* end = at;
   while (*end != ':' && *end != ',' && *end != '}' && *end != '\0') ++end;
@@ -56,7 +57,8 @@ constexpr std::size_t member_bytes(const char*& at) {
   return count * scalar_bytes(at);
 }
 
-// Of a text as the library takes it. Of others it is some number, and the library says what is wrong.
+// The bytes of an element, for a text that the library takes. For others it is some number, and the library reports the
+// error.
 constexpr std::size_t type_bytes(const char* text) {
   if (*text != '{') return scalar_bytes(text);
   std::size_t bytes = 0;
@@ -88,42 +90,42 @@ constexpr void check_element() {
 
 }  // namespace detail
 
-/// Of integers of up to 8 bytes, and of characters.
+/// The type of integers of up to 8 bytes, and of characters.
 template <class T>
 struct ElementType<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8>> {
   static constexpr const char* text = detail::integer_text<T>();  ///< as in perdure.h
 };
-/// Of enumerations: that of the integer they are.
+/// The type of an enumeration is that of its integer.
 template <class T>
 struct ElementType<T, std::enable_if_t<std::is_enum_v<T> && !std::is_same_v<T, std::byte> && sizeof(T) <= 8>> {
   static constexpr const char* text = detail::integer_text<std::underlying_type_t<T>>();  ///< as in perdure.h
 };
-/// Of float.
+/// The type of float.
 template <>
 struct ElementType<float> {
   static constexpr const char* text = "f4";  ///< as in perdure.h
 };
-/// Of double.
+/// The type of double.
 template <>
 struct ElementType<double> {
   static constexpr const char* text = "f8";  ///< as in perdure.h
 };
-/// Of complex numbers of two floats.
+/// The type of complex numbers of two floats.
 template <>
 struct ElementType<std::complex<float>> {
   static constexpr const char* text = "c8";  ///< as in perdure.h
 };
-/// Of complex numbers of two doubles.
+/// The type of complex numbers of two doubles.
 template <>
 struct ElementType<std::complex<double>> {
   static constexpr const char* text = "c16";  ///< as in perdure.h
 };
-/// Of truth values.
+/// The type of truth values.
 template <>
 struct ElementType<bool> {
   static constexpr const char* text = "b1";  ///< as in perdure.h
 };
-/// Of bytes.
+/// The type of bytes.
 template <>
 struct ElementType<std::byte> {
   static constexpr const char* text = "v1";  ///< as in perdure.h
@@ -141,8 +143,8 @@ constexpr const char* type_of() {
 
 namespace detail {
 
-// Of memory: nothing where T is a structure without ElementType, or characters, which have a sign on some machines
-// only.
+// The text for memory of type T. It is empty if T is a structure without ElementType. It is empty for characters, too:
+// they have a sign on some machines only.
 template <class T>
 constexpr const char* memory_type() {
   using Plain = std::remove_cv_t<T>;
@@ -166,20 +168,21 @@ Index indices(Numbers... numbers) {
 
 /// An array as a whole, the same on all ranks. Its type follows from the elements that are protected.
 struct Array {
-  std::string name{};         ///< as in perdure_describe(); "": none
-  Index extents{};            ///< of the whole array, in elements
-  Index ghosts{};             ///< around each box in memory, on both sides of each dimension, not stored; {}: none
+  std::string name{};  ///< as in perdure_describe(); "": none
+  Index extents{};     ///< extents of the whole array, in elements
+  Index ghosts{};  ///< widths of the ghosts around each box in memory, on both sides of each dimension, not stored; {}:
+                   ///< none
   bool fill_ghosts = false;   ///< a restore fills them, too
   std::string unit{};         ///< "": none
-  std::string description{};  ///< what people have to know of it
+  std::string description{};  ///< a description for people
   std::string type{};         ///< "": that of the elements; must have their size
 };
 
-/// Memory of N dimensions: where the first element is, and how far it is from index to index. Of a vector of fewer
-/// elements than its extents say it has no address, and is refused where it is used.
+/// Memory of N dimensions: the address of the first element, and the distance from index to index. A view of a vector
+/// that has fewer elements than its extents say has no address, and is refused when it is used.
 template <class T, std::size_t N>
 struct View {
-  T* data = nullptr;                       ///< of the first element
+  T* data = nullptr;                       ///< address of the first element
   std::array<std::uint64_t, N> extents{};  ///< in elements
   std::array<std::int64_t, N> strides{};   ///< bytes from one index to the next
 
@@ -204,7 +207,7 @@ struct View {
   explicit View(Nested& nested)
       : View(reinterpret_cast<T*>(&nested), extents_of<Nested>(std::make_index_sequence<N>())) {}
 
-  /// Of a std::mdspan, or of what has data_handle(), extent() and stride() as it has.
+  /// Takes a std::mdspan, or any type with the same data_handle(), extent() and stride().
   template <class Span, class = std::void_t<decltype(std::declval<const Span&>().data_handle()),
                                             decltype(std::declval<const Span&>().stride(0))>>
   explicit View(const Span& span) : data(span.data_handle()) {
@@ -214,7 +217,7 @@ struct View {
     }
   }
 
-  /// So many elements from `first` on: what lies inside of a halo, for instance.
+  /// The view of `numbers` elements from `first` on, such as the inside of a halo.
   View part(const std::array<std::uint64_t, N>& first, const std::array<std::uint64_t, N>& numbers) const {
     View inner(data, numbers, strides);
     std::int64_t offset = 0;
@@ -229,7 +232,7 @@ struct View {
             : nullptr;
     return inner;
   }
-  /// How many there are; the largest number when there are more than can be said.
+  /// The number of elements; the largest number when there are more than it can hold.
   std::uint64_t elements() const {
     std::uint64_t count = 1;
     for (const std::uint64_t extent : extents) {
@@ -251,16 +254,16 @@ struct View {
 template <class Nested, class = std::enable_if_t<std::is_array_v<Nested>>>
 View(Nested&) -> View<std::remove_all_extents_t<Nested>, std::rank_v<Nested>>;
 
-/// Elements that this rank owns, and where they are. One without elements says that there are none.
+/// Elements that this rank owns, and where they are. A box without elements says that there are none.
 template <class T>
 struct Box {
-  T* data = nullptr;                    ///< the element `begin`
+  T* data = nullptr;                    ///< address of the element `begin`
   Index begin{};                        ///< index in the array, by dimension
-  Index end{};                          ///< behind the last, by dimension
+  Index end{};                          ///< index behind the last element, by dimension
   std::vector<std::int64_t> strides{};  ///< bytes from one index to the next; {}: dense, with the ghosts around it
 
   Box() = default;
-  /// What the view shows are the elements from `first` on.
+  /// Makes a box of the view's elements, which lie in the array from `first` on.
   template <std::size_t N>
   Box(Index first, const View<T, N>& view)
       : data(view.data), begin(std::move(first)), end(begin), strides(view.strides.begin(), view.strides.end()) {
@@ -278,13 +281,13 @@ struct Box {
   }
 };
 
-/// Where the part of a rank begins and ends, by dimension.
+/// The first and last index of a rank's part, by dimension.
 struct Block {
   Index begin;  ///< the first index
   Index end;    ///< behind the last
-  /// In one dimension.
+  /// The extent in one dimension.
   std::uint64_t extent(std::size_t dimension) const { return end[dimension] - begin[dimension]; }
-  /// How many elements; 0 when it is empty.
+  /// The number of elements; 0 when the block is empty.
   std::uint64_t elements() const {
     std::uint64_t count = 1;
     for (std::size_t d = 0; d < begin.size(); ++d) count *= extent(d);
@@ -292,11 +295,11 @@ struct Block {
   }
 };
 
-/// An even part of so many things, from one number to behind another.
+/// An even part of a number of things, from one number to behind another.
 struct Share {
   std::uint64_t begin = 0;  ///< the first
   std::uint64_t end = 0;    ///< behind the last
-  /// How many.
+  /// The number of things in it.
   std::uint64_t size() const { return end - begin; }
 };
 
@@ -304,8 +307,8 @@ struct Share {
 struct StoredArray {
   std::string name;                 ///< "" when it has none
   std::string unit;                 ///< "" when it has none
-  std::string type;                 ///< of an element
-  Index extents;                    ///< of the whole array
+  std::string type;                 ///< type of an element
+  Index extents;                    ///< extents of the whole array
   std::uint64_t element_bytes = 0;  ///< bytes of an element
 };
 
@@ -317,7 +320,7 @@ template <class T>
 struct HasData<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>>
     : std::true_type {};
 
-// Of an array of arrays, outermost first; none of anything else.
+// The extents of an array of arrays, outermost first; none for other types.
 template <class T>
 Index nested_extents() {
   Index extents;
@@ -336,7 +339,7 @@ inline std::uint64_t product(const Index& extents, std::size_t first = 0) {
 
 inline void* address_of(const volatile void* data) { return const_cast<void*>(data); }
 
-// What lies behind each other in memory.
+// Elements that lie behind each other in memory.
 template <class T>
 struct Elements {
   T* first;
@@ -344,7 +347,7 @@ struct Elements {
   Elements(T* address, Index numbers) : first(address), extents(std::move(numbers)) {}
 };
 
-// Of an object, an array, or what has data() and size().
+// Gives the elements of an object, of an array, or of a type with data() and size().
 template <class T>
 auto elements_of(T&& object) {
   using Plain = std::remove_reference_t<T>;
@@ -370,7 +373,8 @@ inline perdure_array native_array(const Array& array, const Index& extents, cons
           array.description.c_str()};
 }
 
-// Fills in the array as C knows it, as long as `array` and `extents` live. Gives why it cannot be; "": it can.
+// Fills in the array as C knows it, valid as long as `array` and `extents` live. Returns why that cannot be; "": it
+// can.
 template <class T>
 std::string say_array(const Array& array, const Index& extents, perdure_array& native) {
   check_element<T>();
@@ -389,7 +393,7 @@ std::string say_array(const Array& array, const Index& extents, perdure_array& n
   return {};
 }
 
-// The same, of boxes, as long as they live.
+// Does the same for boxes, valid as long as they live.
 template <class T>
 std::string say_boxes(const std::vector<Box<T>>& boxes, std::size_t dimensions, std::vector<perdure_box>& owned) {
   for (const Box<T>& box : boxes) {
@@ -402,7 +406,7 @@ std::string say_boxes(const std::vector<Box<T>>& boxes, std::size_t dimensions, 
   return {};
 }
 
-// Why elements of this shape in memory are not what the array has; "": they are.
+// Says why elements of this shape in memory do not fit the array; "": they do.
 inline std::string shape_refusal(const Array& array, const Index& shape) {
   if (array.extents.empty() || product(array.extents) == product(shape)) return {};
   return "its extents are of " + std::to_string(product(array.extents)) + " elements, in memory are " +

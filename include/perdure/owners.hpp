@@ -1,5 +1,6 @@
 /// @file
-/// Containers whose elements are protected, and which may move them: what perdure.hpp, which includes this, asks them.
+/// This header asks containers whose elements are protected, and which may move them, where these are. perdure.hpp
+/// includes it.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +27,13 @@ struct HasSize<T, std::void_t<decltype(std::declval<T&>().resize(std::size_t{}))
 
 }  // namespace detail
 
-/// Whether a T, which has data() and size(), has its elements itself: then what protects a T follows it, and the T has
-/// to live as long. True of std::vector, and of what can be resized and has a destructor of its own; views have none.
-/// Specialise it for containers of your own of which that is not so.
+/// Says whether a T, which has data() and size(), has its elements itself. A region of a T that does follows it, and
+/// the T has to live as long. It is true for std::vector, and for types that can be resized and have a destructor of
+/// their own; views have none. Specialise it for containers of your own if that is wrong for them.
 template <class T, class = void>
 struct OwnsElements : std::bool_constant<detail::HasData<T>::value && detail::HasSize<T>::value &&
                                          !std::is_trivially_destructible_v<T>> {};
-/// Of each vector.
+/// Each vector has its elements itself.
 template <class T, class Allocator>
 struct OwnsElements<std::vector<T, Allocator>> : std::true_type {};
 
@@ -57,7 +58,7 @@ constexpr void check_owner() {
   }
 }
 
-// perdure_locate of what has data() and size().
+// The perdure_locate of types with data() and size().
 template <class Container>
 int locate(void* owner, void** address, std::size_t* count) noexcept {
   Container& container = *static_cast<Container*>(owner);
@@ -66,7 +67,7 @@ int locate(void* owner, void** address, std::size_t* count) noexcept {
   return 0;
 }
 
-// What a function says of where elements are: something with data() and size(), or an address and a number.
+// Reads the result of a function that locates elements: a type with data() and size(), or an address and a number.
 template <class Said>
 auto said_address(Said& said) {
   if constexpr (HasData<Said>::value)
@@ -104,19 +105,20 @@ struct Asked {
   }
 };
 
-// What a restore has resized, until it succeeds. It is given back, the last first, where that fails.
+// The containers that a restore has resized, until it succeeds. If it fails, their content is given back, the last
+// first.
 class Kept {
  public:
   Kept() = default;
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
-  // Before the change that it takes back.
+  // Called before the change that `takes_back` undoes.
   void add(std::function<void()> takes_back) { changes_.push_back(std::move(takes_back)); }
   void give_back() noexcept {
     while (!changes_.empty()) {
       try {
         changes_.back()();
-      } catch (...) {  // no memory: the others are given back still
+      } catch (...) {  // no memory: the others still get theirs back
       }
       changes_.pop_back();
     }
@@ -126,7 +128,7 @@ class Kept {
   std::vector<std::function<void()>> changes_;
 };
 
-// `container()`, which may move, gets another size. A vector can get its memory back, another container its elements.
+// Resizes `container()`, which may move. A vector can get its memory back, another container its elements.
 template <class Access>
 void resize_kept(Access container, std::size_t count, Kept& kept) {
   using Container = std::remove_reference_t<std::invoke_result_t<Access&>>;
@@ -149,7 +151,7 @@ void resize_kept(Access container, std::size_t count, Kept& kept) {
   }
 }
 
-// Memory of one region, and who says where it is.
+// Memory of one region, and its owner, which knows where it is.
 struct Owned {
   void* address = nullptr;
   std::size_t element_bytes = 0, count = 0;
@@ -158,33 +160,33 @@ struct Owned {
   void* owner = nullptr;
 };
 
-// The elements of a container, which are containers, and a region each; whatever types they have.
+// The elements of a container, whatever their types. They are containers themselves, and each is a region.
 class Owners {
  public:
   Owners() = default;
   Owners(const Owners&) = delete;
   Owners& operator=(const Owners&) = delete;
   virtual ~Owners() = default;
-  // How many there are now.
+  // The number of elements now.
   virtual std::size_t count() const = 0;
   virtual std::size_t element_bytes() const = 0;
-  // Of one that is there.
+  // The element `index`, which exists.
   virtual Owned owned(std::size_t index) = 0;
-  // There is one of that number, where the container can be resized.
+  // Makes sure that element `index` exists, if the container can be resized.
   virtual bool reach(std::size_t index, Kept& kept) = 0;
-  // One that is there has so many elements, where it can be resized.
+  // Gives element `index`, which exists, so many elements, if it can be resized.
   virtual void resize(std::size_t index, std::uint64_t elements, Kept& kept) = 0;
-  // There are no more than these, where the container can be resized.
+  // Removes all but the first `count`, if the container can be resized.
   virtual void truncate(std::size_t count, Kept& kept) = 0;
 };
 
-// A pointer, or a class that is one: made by resizing, it would point nowhere.
+// A pointer, or a class that acts as one: a new one made by resizing would point nowhere.
 template <class T, class = void>
 struct IsPointer : std::is_pointer<T> {};
 template <class T>
 struct IsPointer<T, std::void_t<decltype(std::declval<T&>().operator->())>> : std::true_type {};
 
-// In place of a member: the element itself.
+// Stands in for a member: the element itself.
 struct WholeElement {
   template <class Element>
   Element& operator()(Element& element) const {
@@ -265,12 +267,12 @@ class ElementsOf : public Owners {
 
   Outer& outer_;
   Member member_;
-  std::deque<Place> places_;  // each where it is: owners of regions
+  std::deque<Place> places_;  // the place of each element: these are the owners of regions
 };
 
 struct ElementOwner {
   std::shared_ptr<Owners> elements;
-  int count = 0;  // that are protected
+  int count = 0;  // number of protected elements
 };
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 /// @file
-/// Perdure for C++17 and later: a thin, header-only veneer over perdure.h, whose conventions and thread contract hold.
+/// Perdure for C++17 and later is a thin, header-only veneer over perdure.h, whose conventions and thread contract
+/// hold.
 ///
 /// Every operation returns a Result. Both styles are the caller's choice, call by call:
 ///
@@ -32,20 +33,19 @@
 /// Perdure for C++: open(), Handle, and Result with its Error.
 namespace perdure {
 
-/// What went wrong: the code of perdure.h, a text that names object, cause and remedy, and whether trying again can
-/// help.
+/// A failure: the code of perdure.h, a text that names object, cause and remedy, and whether trying again can help.
 struct Error {
-  perdure_status code = PERDURE_INTERNAL;  ///< of perdure.h; never PERDURE_OK
+  perdure_status code = PERDURE_INTERNAL;  ///< a code of perdure.h; never PERDURE_OK
   std::string text;                        ///< for people: object, cause, remedy
   bool retryable = false;                  ///< true when it may go away by itself
 };
 
-/// What value() throws.
+/// value() throws this exception.
 class Failure : public std::runtime_error {
  public:
-  /// An exception whose what() is the error's text.
+  /// Makes an exception whose what() is the error's text.
   explicit Failure(Error error) : std::runtime_error(error.text), error_(std::move(error)) {}
-  /// What went wrong.
+  /// The error that caused it.
   const Error& error() const noexcept { return error_; }
 
  private:
@@ -105,11 +105,11 @@ class [[nodiscard]] Result<void> {
   std::optional<Error> error_;
 };
 
-using Status = Result<void>;  ///< of what gives nothing but success or an Error
+using Status = Result<void>;  ///< result of a call that gives nothing but success or an Error
 
 /// How much a checkpoint survives by now; each level includes those before it.
 enum class Level {
-  none = PERDURE_LEVEL_NONE,        ///< nothing that could be restored
+  none = PERDURE_LEVEL_NONE,        ///< no rank could restore anything
   process = PERDURE_LEVEL_PROCESS,  ///< the death of every process of the application and of the engines
   node = PERDURE_LEVEL_NODE,        ///< the loss of a node
   store = PERDURE_LEVEL_STORE       ///< the loss of everything but the store
@@ -126,11 +126,11 @@ using Communicator = perdure_communicator;  ///< a group of ranks of your own ma
 struct PassedOver {
   std::int64_t version = 0;      ///< its number
   std::uint64_t created_ns = 0;  ///< when its checkpoint was begun, since 1970
-  std::string why;               ///< it was not taken
+  std::string why;               ///< why it was not taken
 };
-/// What a restore took; see perdure_restored_info.
+/// Describes the version that a restore took; see perdure_restored_info.
 struct Restored {
-  std::string name;                     ///< of the checkpoint
+  std::string name;                     ///< name of the checkpoint
   std::int64_t version = 0;             ///< its number
   std::string branch;                   ///< "3f9a12"
   std::uint64_t created_ns = 0;         ///< when its checkpoint was begun, since 1970
@@ -141,7 +141,7 @@ struct Restored {
 
 namespace detail {
 
-// The version that vectors get their sizes from, and what they had.
+// The version that vectors get their sizes from, and their former content.
 struct Stored {
   const std::string& name;
   std::int64_t version;
@@ -150,14 +150,14 @@ struct Stored {
 
 }  // namespace detail
 
-/// An open Perdure. Move-only; the destructor closes it, which is [collective]; where MPI_Finalize or the end of the
+/// An open Perdure. Move-only. The destructor closes it, which is [collective]. If MPI_Finalize or the end of the
 /// program came first, these have closed it, and the destructor calls nothing. Calls on a moved-from or closed Handle
 /// give PERDURE_CLOSED.
 class Handle {
  public:
-  /// A closed one.
+  /// Makes a closed handle.
   Handle() = default;
-  /// Takes over what perdure_open*() made.
+  /// Takes over a handle that perdure_open*() made.
   explicit Handle(perdure_t* native) noexcept : native_(native) {}
   /// `other` is closed afterwards. Vectors that it had protected stay protected.
   Handle(Handle&& other) noexcept
@@ -165,7 +165,7 @@ class Handle {
         resizable_(std::move(other.resizable_)),
         growing_(std::move(other.growing_)),
         asked_(std::move(other.asked_)) {}
-  /// Closes what was open here [collective]; `other` is closed afterwards.
+  /// Closes the handle that was open here [collective]; `other` is closed afterwards.
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       (void)close();
@@ -185,7 +185,7 @@ class Handle {
   /// True when it is open.
   explicit operator bool() const noexcept { return native_ != nullptr; }
 
-  /// Registers `count` elements at `data`. [local] Again with the same id: re-protects.
+  /// Registers `count` elements at `data`. [local] A second call with the same id re-protects.
   template <class T>
   Status protect(int id, T* data, std::size_t count) {
     detail::check_element<T>();
@@ -195,8 +195,8 @@ class Handle {
   }
 
   /// Registers one object, an array, or the elements of a container or view with data() and size() (std::array,
-  /// std::span, ...). [local] A container that has its elements itself (OwnsElements) is followed: see follow(). Else
-  /// the elements, not the view, must stay where they are.
+  /// std::span, ...). [local] A container that has its elements itself (OwnsElements) is followed: see follow().
+  /// Otherwise the elements, not the view, must stay where they are.
   template <class T>
   Status protect(int id, T&& object) {
     using Plain = std::remove_reference_t<T>;
@@ -216,8 +216,8 @@ class Handle {
     }
   }
 
-  /// Registers the elements a vector has, wherever it has them and however many, at each checkpoint and restore: see
-  /// follow(). [local] restore_resizing() gives it its stored size.
+  /// Registers the elements of a vector and follows it: each checkpoint and restore takes its current address and
+  /// number of elements. [local] See follow(). restore_resizing() gives it its stored size.
   template <class T, class Allocator>
   Status protect(int id, std::vector<T, Allocator>& vector) {
     detail::check_owner<std::vector<T, Allocator>>();
@@ -230,19 +230,19 @@ class Handle {
     return done;
   }
 
-  /// Registers the `count` elements of an array that a pointer owns, wherever it points, and however many they are, at
-  /// each checkpoint and restore. [local] Pointer and `count`, which is any integer, stay where they are, and live, as
-  /// owners do (follow()).
+  /// Registers the `count` elements of an array that a pointer owns. [local] Each checkpoint and restore takes the
+  /// current pointer and count. Pointer and `count`, which is any integer, stay where they are, and live, as owners do
+  /// (follow()).
   template <class T, class Deleter, class Count>
   Status protect(int id, std::unique_ptr<T[], Deleter>& memory, Count& count) {
     static_assert(std::is_integral_v<Count>, "how many elements there are is an integer that goes with the pointer");
     return protect_where(id, [&memory, &count] { return std::pair(memory.get(), static_cast<std::size_t>(count)); });
   }
 
-  /// Registers the elements that `where()` gives, which is asked at once, and at each checkpoint and restore. [local]
-  /// It gives something with data() and size(), a reference to such, or a pair of an address and a number, and it must
-  /// not call Perdure with this handle. What it throws later is an error of the call. It is kept until the id is
-  /// unprotected, protected again (also where that is refused), or this is closed.
+  /// Registers the elements that `where()` gives, which is called at once, and at each checkpoint and restore. [local]
+  /// It returns a type with data() and size(), a reference to one, or a pair of an address and a number. It must not
+  /// call Perdure with this handle. An exception that it throws later is an error of the call. It is kept until the id
+  /// is unprotected or protected again (also if that is refused), or this is closed.
   template <class Where>
   Status protect_where(int id, Where where) {
     using Asked = detail::Asked<Where>;
@@ -263,14 +263,14 @@ class Handle {
     return done;
   }
 
-  /// Registers the elements of a container, which are vectors or have data() and size(), too: the first as region
-  /// `first_id`, the next as `first_id` + 1, and so on. [local] There may be more or fewer of them at every checkpoint
-  /// and restore, so nobody else may use ids from `first_id` on that they could come to. Where such a container is a
-  /// member of the element, `member` says which: protect_elements(100, patches, &Patch::cells), or a function that
-  /// gives a reference to it. Both are followed (follow()), and restore_resizing() gives both their stored sizes.
-  /// unprotect(first_id) forgets all of them, and so does something else that is protected as `first_id`, also where
-  /// that is refused. Ids of the other elements cannot be protected meanwhile (PERDURE_INVALID_ARGUMENT). All or none,
-  /// as protect_all().
+  /// Registers the elements of a container: the first as region `first_id`, the next as `first_id` + 1, and so on.
+  /// [local] They are vectors, or other types with data() and size(). Their number may change at every checkpoint and
+  /// restore, so nobody else may use the ids from `first_id` on that they could reach. If such a container is a member
+  /// of the element, `member` names it: protect_elements(100, patches, &Patch::cells). `member` may also be a function
+  /// that gives a reference to it. Both are followed (follow()), and restore_resizing() gives both their stored sizes.
+  /// unprotect(first_id) forgets all of them. So does another protect of `first_id`, also if that is refused. Ids of
+  /// the other elements cannot be protected meanwhile (PERDURE_INVALID_ARGUMENT). Registers all or none, as
+  /// protect_all().
   template <class Outer, class Member = detail::WholeElement>
   Status protect_elements(int first_id, Outer& outer, Member member = {}) {
     if (native_ == nullptr) return error(PERDURE_CLOSED);
@@ -284,10 +284,10 @@ class Handle {
     return done;
   }
 
-  /// A region that is registered already is where `owner` has it, which has data() and size(), at each checkpoint and
-  /// restore. [local] See perdure_follow(). protect() and the like say so of what OwnsElements, others have to: of
-  /// another class of your own, or a vector whose parts are the boxes of protect_global(). `owner` itself stays where
-  /// it is, and lives, until the id is unprotected, protected again, or this is closed.
+  /// Makes a registered region follow `owner`, which has data() and size(), at each checkpoint and restore. [local] See
+  /// perdure_follow(). protect() and the like do so for types of OwnsElements. Call it for others: a class of your own,
+  /// or a vector whose parts are the boxes of protect_global(). `owner` itself stays where it is, and lives, until the
+  /// id is unprotected, protected again, or this is closed.
   template <class Container>
   Status follow(int id, Container& owner) {
     static_assert(detail::HasData<Container>::value, "it has no data() and size(), which say where its elements are");
@@ -295,10 +295,10 @@ class Handle {
   }
 
   /// Registers several objects in one call: the first as region `first_id`, the next as `first_id` + 1, and so on.
-  /// [local] Each is anything that protect() takes: an object, an array, a vector, a container or view. All or none:
-  /// when one is refused, none of these ids is protected, and the error names it and its id. What these ids stood for
-  /// before is given up, but for their names and all that was said of them, so the objects may have moved, changed
-  /// their sizes or swapped their memory.
+  /// [local] Each is anything that protect() takes: an object, an array, a vector, a container or view. When one is
+  /// refused, none of these ids is protected, and the error names it and its id. The former regions of these ids are
+  /// given up, but keep their names and descriptions. So the objects may have moved, changed their sizes or swapped
+  /// their memory.
   template <class... Objects>
   Status protect_all(int first_id, Objects&&... objects) {
     constexpr int count = static_cast<int>(sizeof...(Objects));
@@ -307,7 +307,7 @@ class Handle {
       return Error{PERDURE_INVALID_ARGUMENT,
                    "protect_all: ids from " + std::to_string(first_id) + " on exceed int (invalid-argument)", false};
     if (Status taken = of_container(first_id); !taken) return taken;  // later ids replace containers as a whole
-    // Without memory they keep what was said of them: names, and that they may be absent.
+    // Regions without memory keep their descriptions: names, and that they may be absent.
     for (int id = first_id; id < first_id + count; ++id) (void)perdure_protect(native_, id, nullptr, 1, 0);
     int id = first_id;
     Status done;
@@ -320,31 +320,32 @@ class Handle {
     return error;
   }
 
-  /// What people call a region that is registered, its unit and what they have to know of it; "": none. [local]
+  /// Gives a registered region a name, a unit and a description for people; "": none. [local]
   Status describe(int id, const std::string& name, const std::string& unit = {}, const std::string& description = {}) {
     return status(perdure_describe(native_, id, name.c_str(), unit.c_str(), description.c_str()));
   }
 
-  /// A restore may find that a region is not stored: it stays as it is then, and was_restored() says so. [local]
+  /// Says whether a restore may find that a region is not stored. [local] An absent one stays as it is, and
+  /// was_restored() says so.
   Status set_optional(int id, bool optional = true) {
     return status(perdure_set_presence(native_, id, optional ? PERDURE_OPTIONAL : PERDURE_REQUIRED));
   }
-  /// Whether the last restore that succeeded filled a region. [local]
+  /// Tells whether the last successful restore filled a region. [local]
   Result<bool> was_restored(int id) {
     int restored = 0;
     const auto code = perdure_was_restored(native_, id, &restored);
     return result(code, restored != 0);
   }
-  /// A stored region that was called `before` is the protected one that is called `now`. [local] See perdure_renamed().
+  /// Declares that the stored region called `before` is the protected one called `now`. [local] See perdure_renamed().
   Status renamed(const std::string& before, const std::string& now) {
     return status(perdure_renamed(native_, before.c_str(), now.c_str()));
   }
-  /// A stored region is not needed any more; "*": none is that the program does not protect. [local]
+  /// Declares that the program no longer needs a stored region; "*": any region that it does not protect. [local]
   Status pass_over(const std::string& region) { return status(perdure_pass_over(native_, region.c_str())); }
 
-  /// Registers this rank's boxes of an array. [local] All ranks declare the array, under the same id; every element has
-  /// an owner, or several with the same value. Boxes without elements count as none, so that a rank that has nothing
-  /// gives an empty one. The elements must stay where they are, as in protect().
+  /// Registers this rank's boxes of an array. [local] All ranks declare the array, under the same id. Every element has
+  /// an owner, or several with the same value. Boxes without elements count as none, so a rank without elements gives
+  /// an empty one. The elements must stay where they are, as in protect().
   template <class T>
   Status protect_global(int id, const Array& array, const std::vector<Box<T>>& boxes) {
     std::vector<perdure_box> owned;
@@ -353,18 +354,19 @@ class Handle {
       return perdure_protect_global(native_, id, &native, owned.data(), owned.size());
     });
   }
-  /// The same, of boxes in braces.
+  /// Registers boxes in braces.
   template <class T>
   Status protect_global(int id, const Array& array, std::initializer_list<Box<T>> boxes) {
     return protect_global(id, array, std::vector<Box<T>>(boxes));
   }
-  /// The same, of one box.
+  /// Registers one box.
   template <class T>
   Status protect_global(int id, const Array& array, const Box<T>& box) {
     return protect_global(id, array, std::vector<Box<T>>{box});
   }
 
-  /// This rank's block where the array is divided evenly. [local] `grid`: ranks in each dimension; {}: the most even.
+  /// Gives this rank's block if the array is divided evenly. [local] `grid`: ranks in each dimension; {}: the most
+  /// even.
   Result<Block> block(const Array& array, const Index& grid = {}) {
     const std::size_t dimensions = array.extents.size();
     Block block{Index(dimensions), Index(dimensions)};
@@ -376,7 +378,7 @@ class Handle {
         perdure_block(native_, &native, grid.empty() ? nullptr : grid.data(), block.begin.data(), block.end.data());
     return result(code, std::move(block));
   }
-  /// This rank's even part of `total` things: rows of a list, for instance. [local]
+  /// Gives this rank's even part of `total` things: rows of a list, for instance. [local]
   Result<Share> share_of(std::uint64_t total) {
     const auto mine = block(Array{"", {total}});
     if (!mine) return mine.error();
@@ -393,14 +395,14 @@ class Handle {
                                    detail::address_of(first));
     });
   }
-  /// The same, of a vector, or another container that OwnsElements, which has the block with the ghosts around it, from
-  /// its first element on, and is followed (follow()). [local]
+  /// Registers that block in a vector, or another container that OwnsElements, which is followed (follow()). [local]
+  /// The container has the block with the ghosts around it, from its first element on.
   template <class Container, class = std::enable_if_t<OwnsElements<Container>::value>>
   Status protect_block(int id, const Array& array, Container& vector, const Index& grid = {}) {
     detail::check_owner<Container>();
     const auto mine = block(array, grid);
     const std::size_t dimensions = array.extents.size();
-    std::uint64_t stride = 1, offset = 0;  // of elements; stays so where the library refuses the block
+    std::uint64_t stride = 1, offset = 0;  // in elements; both stay so if the library refuses the block
     for (std::size_t d = mine ? dimensions : 0; d-- > 0;) {
       const std::uint64_t ghosts = array.ghosts.size() == dimensions ? array.ghosts[d] : 0;
       offset += ghosts * stride;
@@ -414,8 +416,8 @@ class Handle {
     return done ? follow(id, vector) : done;
   }
 
-  /// Registers the blocks of `lengths` that are dealt out to this rank in turn in each dimension (ScaLAPACK's
-  /// distribution, from rank 0 on), which are one dense array at `first`, without ghosts. [local] See protect_global().
+  /// Registers the blocks of `lengths` that are dealt out to this rank in turn in each dimension. [local] (ScaLAPACK's
+  /// distribution, from rank 0 on.) The blocks are one dense array at `first`, without ghosts. See protect_global().
   template <class T>
   Status protect_block_cyclic(int id, const Array& array, const Index& lengths, T* first, const Index& grid = {}) {
     const std::size_t dimensions = array.extents.size();
@@ -427,9 +429,9 @@ class Handle {
     });
   }
 
-  /// Registers `rows` rows of a list at `first`, dense. [local] array.extents[0] is not looked at; {}: rows of one
-  /// element. Ranks may have other numbers of rows at every checkpoint; a restore gives each as many as it has
-  /// registered, which must together be all. share_of() divides them evenly.
+  /// Registers `rows` rows of a list at `first`, dense. [local] array.extents[0] is ignored; {}: rows of one element.
+  /// Each rank may have another number of rows at every checkpoint. A restore gives each rank as many as it has
+  /// registered; together these must be all. share_of() divides them evenly.
   template <class T>
   Status protect_list(int id, const Array& array, T* first, std::uint64_t rows) {
     return with_array<T>(id, array, array.extents.empty() ? Index{rows} : array.extents,
@@ -437,9 +439,9 @@ class Handle {
                            return perdure_protect_list(native_, id, &native, detail::address_of(first), rows);
                          });
   }
-  /// The same, of the rows that a vector, or another container that OwnsElements, has, wherever and however many, at
-  /// each checkpoint and restore: see follow(). [local] restore_resizing() gives each rank's vector an even share of
-  /// the rows.
+  /// Registers the rows of a vector, or another container that OwnsElements, and follows it (follow()). [local] Each
+  /// checkpoint and restore takes its current rows. restore_resizing() gives each rank's vector an even share of the
+  /// rows.
   template <class Container, class = std::enable_if_t<OwnsElements<Container>::value>>
   Status protect_list(int id, const Array& array, Container& vector) {
     detail::check_owner<Container>();
@@ -458,9 +460,9 @@ class Handle {
     return done;
   }
 
-  /// Registers what is equal on all ranks: an object, an array, or what has data() and size(). [local] It is stored
-  /// once. array.extents {}: those of the object. All bytes are compared at every checkpoint, also those between the
-  /// members of a structure. What is followed, and lifetimes, are as with protect().
+  /// Registers data that is equal on all ranks: an object, an array, or a type with data() and size(). [local] It is
+  /// stored once. array.extents {}: those of the object. Each checkpoint compares all bytes, also those between the
+  /// members of a structure. Following and lifetimes are as with protect().
   template <class T>
   Status protect_replicated(int id, const Array& array, T&& object) {
     const auto elements = detail::elements_of(std::forward<T>(object));
@@ -470,8 +472,8 @@ class Handle {
     else
       return done;
   }
-  /// The same, of the elements that a vector has now, and which may move (follow()); restore_resizing() gives it its
-  /// stored size. [local]
+  /// Registers the elements of a vector, which may move (follow()); restore_resizing() gives it its stored size.
+  /// [local]
   template <class T, class Allocator>
   Status protect_replicated(int id, const Array& array, std::vector<T, Allocator>& vector) {
     detail::check_owner<std::vector<T, Allocator>>();
@@ -483,13 +485,13 @@ class Handle {
       };
     return done;
   }
-  /// The same, with a name and nothing else to say.
+  /// Registers an array that has only a name.
   template <class T>
   Status protect_replicated(int id, const std::string& name, T&& object) {
     return protect_replicated(id, Array{name}, std::forward<T>(object));
   }
 
-  /// What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+  /// Describes array `id` in a stored checkpoint of any number of ranks, before restoring it. [collective]
   Result<StoredArray> stored_array(const std::string& name, std::int64_t version, int id) {
     perdure_array_info info{};
     const perdure_status code = perdure_stored_array(native_, name.c_str(), version, id, &info);
@@ -498,16 +500,16 @@ class Handle {
                        info.element_bytes};
   }
 
-  /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected. Where it is an element of a container,
-  /// all that protect_elements() registered.
+  /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected. If it is an element of a container, all
+  /// elements that protect_elements() registered are forgotten.
   Status unprotect(int id) {
     const bool of_nothing = forget(id);
     const perdure_status code = perdure_unprotect(native_, id);
     return of_nothing && code == PERDURE_NOT_FOUND ? Status() : status(code);
   }
 
-  /// The calling thread is number `id` of this rank: a restore lets it run on the processors that the thread of this
-  /// number had at the checkpoint. [local]
+  /// Registers the calling thread as number `id` of this rank. [local] A restore lets it run on the processors that the
+  /// thread of this number had at the checkpoint.
   Status protect_thread(int id) { return status(perdure_protect_thread(native_, id)); }
 
   /// Captures all protected regions; returns at level `process`. [collective]
@@ -517,7 +519,7 @@ class Handle {
     return found ? done : found;
   }
 
-  /// The newest version every rank can restore; nothing when there is none. [collective]
+  /// Gives the newest version that every rank can restore; empty when there is none. [collective]
   Result<std::optional<std::int64_t>> latest_version(const std::string& name) {
     std::int64_t version = latest;
     const perdure_status code = perdure_latest(native_, name.c_str(), &version);
@@ -526,7 +528,7 @@ class Handle {
     return std::optional<std::int64_t>(version);
   }
 
-  /// The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
+  /// Gives the size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
   Result<RegionSize> stored_size(const std::string& name, std::int64_t version, int id) {
     RegionSize size{};
     const perdure_status code = perdure_stored_size(native_, name.c_str(), version, id, &size);
@@ -540,8 +542,8 @@ class Handle {
     return found ? done : found.error();
   }
 
-  /// The same of branch `branch` ("3f9a12", as `perdure ls` writes it) and what that went on from, whichever branch is
-  /// the current one; what is checkpointed next goes on from there. [collective]
+  /// Restores from branch `branch` and the line it went on from, whichever branch is the current one. [collective]
+  /// `branch` is written as in `perdure ls` ("3f9a12"). The next checkpoint goes on from there.
   Result<std::int64_t> restore_branch(const std::string& name, const std::string& branch,
                                       std::int64_t version = latest) {
     const Status found = find_elements();
@@ -549,7 +551,7 @@ class Handle {
     return found ? done : found.error();
   }
 
-  /// What the last restore of this handle took; nothing when there was none. [local]
+  /// Describes the version that the last restore of this handle took; empty when there was none. [local]
   Result<std::optional<Restored>> last_restored() {
     perdure_restored_info info{};
     const perdure_status code = perdure_restored(native_, &info);
@@ -565,7 +567,7 @@ class Handle {
     return std::optional<Restored>(std::move(taken));
   }
 
-  /// The same for some regions. [collective]
+  /// Restores some regions only; else as restore(). [collective]
   Result<std::int64_t> restore_regions(const std::string& name, const std::vector<int>& ids,
                                        std::int64_t version = latest) {
     static const int none = 0;
@@ -575,12 +577,13 @@ class Handle {
     return found ? done : found.error();
   }
 
-  /// restore() that first gives every protected std::vector the size it has in the checkpoint, those of lists an even
-  /// share of the list's rows, and containers of protect_elements() as many elements as are stored. [collective] Every
-  /// rank must have protected vectors and such containers under the same ids, of which each may have another number of
-  /// elements. Where it fails, on any rank, all that it had resized is given back: vectors have the memory that they
-  /// had, which is kept until then, and other containers their elements. A container of which no rank has stored an
-  /// element stays as it is, and is a PERDURE_MISMATCH unless it is empty, as any region that is not stored.
+  /// Resizes containers to their stored sizes, then restores. [collective] Every protected std::vector gets its stored
+  /// size, and those of lists an even share of the list's rows. Containers of protect_elements() get as many elements
+  /// as are stored. Every rank must have protected vectors and such containers under the same ids, of which each may
+  /// have another number of elements. If the call fails on any rank, everything that it had resized is given back.
+  /// Vectors get the memory that they had, which is kept until then, and other containers their elements. A container
+  /// of which no rank has stored an element stays as it is. It is a PERDURE_MISMATCH unless it is empty, as any region
+  /// that is not stored.
   Result<std::int64_t> restore_resizing(const std::string& name, std::int64_t version = latest) {
     if (version != latest) return resize_and_restore(name, version).second;
     std::int64_t wanted = latest;
@@ -588,8 +591,8 @@ class Handle {
     if (code != PERDURE_OK) return error(code);
     while (true) {
       auto [everywhere, done] = resize_and_restore(name, wanted);
-      // What failed verification was set aside: then "latest" means an older version by now. All ranks decide alike,
-      // because restore and latest give the same answer on all.
+      // A version that failed verification was set aside: "latest" means an older version by now. All ranks decide
+      // alike, because restore and latest give the same answer on all.
       std::int64_t older = wanted;
       if (everywhere || perdure_latest(native_, name.c_str(), &older) != PERDURE_OK || older == wanted) return done;
       wanted = older;
@@ -601,21 +604,21 @@ class Handle {
     return status(perdure_wait(native_, name.c_str(), version, static_cast<perdure_level>(level), timeout_s));
   }
 
-  /// The level that the checkpoint has reached, as far as this rank's node knows. [local]
+  /// Gives the level that the checkpoint has reached, as far as this rank's node knows. [local]
   Result<Level> level(const std::string& name, std::int64_t version) {
     perdure_level reached = PERDURE_LEVEL_NONE;
     const perdure_status code = perdure_level_reached(native_, name.c_str(), version, &reached);
     return result(code, static_cast<Level>(reached));
   }
 
-  /// What the background is doing. [local]
+  /// Tells about the background work. [local]
   Result<Progress> progress() {
     Progress progress{};
     const perdure_status code = perdure_get_progress(native_, &progress);
     return result(code, progress);
   }
 
-  /// The oldest report of the background that was not taken yet; nothing when there is none. [local]
+  /// Takes the oldest report of the background that no call has taken yet; empty when there is none. [local]
   Result<std::optional<std::string>> next_report() {
     std::string text(4096, '\0');
     const perdure_status code = perdure_next_report(native_, text.data(), text.size());
@@ -624,12 +627,12 @@ class Handle {
     return std::optional<std::string>(text.c_str());
   }
 
-  /// Gives up a version on purpose. [collective]
+  /// Retires a version on purpose. [collective]
   Status retire(const std::string& name, std::int64_t version) {
     return status(perdure_retire(native_, name.c_str(), version));
   }
 
-  /// Whether it is so on any rank. [collective]
+  /// Tells whether `here` is true on any rank. [collective]
   Result<bool> any(bool here) {
     int found = 0;
     const auto code = perdure_any(native_, here ? 1 : 0, &found);
@@ -637,7 +640,7 @@ class Handle {
     return found != 0;
   }
 
-  /// Whether a checkpoint is due, and why: bits of perdure_due_reason, the same on all ranks. [collective]
+  /// Tells whether a checkpoint is due, and why: bits of perdure_due_reason, the same on all ranks. [collective]
   Result<unsigned> due() {
     unsigned reasons = 0;
     const auto code = perdure_due(native_, &reasons);
@@ -645,8 +648,8 @@ class Handle {
     return reasons;
   }
 
-  /// Ends the handle; with an embedded engine, waits until what was captured is at the store or was given up.
-  /// [collective] Nothing to do, and no error, when it is closed already.
+  /// Ends the handle. [collective] With an embedded engine, waits until all captured data is at the store or was
+  /// abandoned. Does nothing, and returns no error, when it is closed already.
   Status close() noexcept {
     if (native_ == nullptr) return {};
     resizable_.clear();
@@ -676,7 +679,7 @@ class Handle {
   Result<std::int64_t> restored(perdure_status code) {
     if (code != PERDURE_OK) return error(code);
     Progress progress{};
-    (void)perdure_get_progress(native_, &progress);  // which version it was is known without the engine
+    (void)perdure_get_progress(native_, &progress);  // the version is known without the engine
     return progress.restored_version;
   }
 
@@ -686,7 +689,7 @@ class Handle {
   }
   Status refused(int id, const std::string& why) const { return refused_error("region " + std::to_string(id), why); }
 
-  // An element of a container, but the first, is not replaced: all others would be given up without a word.
+  // Elements of a container, except the first, are not replaced: that would give up all others without notice.
   Status of_container(int id) const {
     const auto after = growing_.lower_bound(id);
     if (after == growing_.begin()) return {};
@@ -697,12 +700,12 @@ class Handle {
         id, "it is an element of the container at " + at + "; unprotect " + at + " first, which gives up all elements");
   }
 
-  // What was registered under the id is replaced, and other elements of the same container are given up with it. True:
-  // it was a container without elements.
+  // Replaces the registration of the id; other elements of the same container are given up with it. True: it was a
+  // container without elements.
   bool forget(int id) {
     resizable_.erase(id);
     if (const auto asked = asked_.find(id); asked != asked_.end()) {
-      (void)perdure_protect(native_, id, nullptr, 1, 0);  // it may not follow what is gone then
+      (void)perdure_protect(native_, id, nullptr, 1, 0);  // it must not follow an object that is gone
       asked_.erase(asked);
     }
     auto found = growing_.upper_bound(id);
@@ -711,7 +714,7 @@ class Handle {
     if (id != first && id - first >= growing.count) return false;
     for (int i = 0; i < growing.count; ++i)
       if (first + i != id) (void)perdure_unprotect(native_, first + i);
-    // It may not follow what is gone then, also where what is to come in its place is refused.
+    // It must not follow an object that is gone, even if its replacement is refused.
     if (growing.count > 0) (void)perdure_protect(native_, id, nullptr, 1, 0);
     const bool of_nothing = growing.count == 0;
     growing_.erase(found);
@@ -725,7 +728,7 @@ class Handle {
     return done;
   }
 
-  // Of what is protected, if it has its elements itself.
+  // Makes a protected object followed, if it has its elements itself.
   template <class T>
   Status follow_owner(int id, T& owner) {
     if constexpr (OwnsElements<T>::value)
@@ -739,7 +742,7 @@ class Handle {
     return perdure_was_restored(native_, id, &restored) == PERDURE_OK;
   }
 
-  // Elements that a container has by now are protected, and those that it had are not any more.
+  // Protects the elements that a container has now, and unprotects those that it had before.
   Status find_elements(int first, detail::ElementOwner& growing) {
     const std::size_t now = growing.elements->count();
     while (static_cast<std::size_t>(growing.count) > now) (void)perdure_unprotect(native_, first + --growing.count);
@@ -753,7 +756,7 @@ class Handle {
       Status done;
       try {
         done = protect_owned(id, growing.elements->owned(static_cast<std::size_t>(growing.count)));
-      } catch (const std::exception& cause) {  // the other ranks are not left waiting
+      } catch (const std::exception& cause) {  // the other ranks must not be left waiting
         done =
             Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be protected: " + cause.what(), false};
       }
@@ -765,7 +768,7 @@ class Handle {
     }
     return {};
   }
-  // Of all containers. The call that follows fails where this does, on all ranks.
+  // Does so for all containers. If it fails, the call that follows fails on all ranks.
   Status find_elements() {
     for (auto& [first, growing] : growing_)
       if (Status found = find_elements(first, growing); !found) {
@@ -775,7 +778,7 @@ class Handle {
     return {};
   }
 
-  // Does `call` with the array as C knows it.
+  // Calls `call` with the array as C knows it.
   template <class T, class Call>
   Status with_array(int id, const Array& array, const Index& extents, Call&& call) {
     if (Status taken = of_container(id); !taken) return taken;
@@ -793,8 +796,8 @@ class Handle {
     });
   }
 
-  // `again` protects it. One that is given back without elements, and had some when it was protected, is not protected
-  // anew: whether it was moved or cleared is for the next checkpoint to ask.
+  // Protects the vector again by `again`. A vector that is given back without elements, and had some when it was
+  // protected, is not protected anew. The next checkpoint asks whether it was moved or cleared.
   template <class Vector, class Again>
   static Status set_size(int id, Vector& vector, std::uint64_t count, bool empty, const detail::Stored& stored,
                          Again again) {
@@ -810,8 +813,8 @@ class Handle {
     }
     return again();
   }
-  // These are [collective]. What does not fit in another way than by its size, and what is not stored, is the restore's
-  // to refuse, which names all of it. `empty`: it was so when it was protected.
+  // These are [collective]. They pass over everything but sizes: the restore refuses other mismatches and absent
+  // regions, and names all of them. `empty`: the vector was empty when it was protected.
   static Status unless_unlike(const Error& error) { return error.code == PERDURE_MISMATCH ? Status() : Status(error); }
   template <class Vector>
   Status resize(int id, Vector& vector, bool empty, const detail::Stored& stored) {
@@ -844,8 +847,8 @@ class Handle {
                     [this, id, array, &vector] { return protect_replicated(id, array, vector); });
   }
 
-  // [collective] The container has the elements that are stored of this rank, each of its size there. Where none is on
-  // any rank, it may have come after the checkpoint: that is the restore's to refuse.
+  // [collective] Gives the container the stored elements of this rank, each of its stored size. If no rank has stored
+  // any, the container may have come after the checkpoint; the restore refuses that.
   Status resize_elements(int first, detail::ElementOwner& growing, const detail::Stored& stored) {
     Status outcome;
     std::size_t found = 0;
@@ -875,7 +878,7 @@ class Handle {
                         detail::Kept& kept) {
     const int id = first + static_cast<int>(index);
     detail::Owners& elements = *growing.elements;
-    // Also of one that is empty now, which would not be followed.
+    // Also protects an element that is empty now, which would not be followed.
     const auto again = [this, id, index, &elements, &growing] {
       return index < static_cast<std::size_t>(growing.count) ? protect_owned(id, elements.owned(index)) : Status();
     };
@@ -909,7 +912,8 @@ class Handle {
     const bool everywhere = done.ok();
     if (!everywhere) {
       kept.give_back();
-      for (auto& [first, growing] : growing_) (void)find_elements(first, growing);  // else the next call says why not
+      for (auto& [first, growing] : growing_)
+        (void)find_elements(first, growing);  // otherwise the next call says why not
     }
     if (!everywhere && !local) done = local.error();
     return {everywhere, std::move(done)};
@@ -923,7 +927,7 @@ class Handle {
 
 namespace detail {
 
-// Whether trying again can help, of what could not be asked.
+// Says whether trying again can help, for a handle that could not be asked.
 inline bool may_pass(perdure_status code) {
   return code == PERDURE_UNAVAILABLE || code == PERDURE_BUSY || code == PERDURE_TIMEOUT;
 }
@@ -939,13 +943,13 @@ Result<Opened> open_with(Open&& call) {
 
 }  // namespace detail
 
-/// Opens for a single process. `options` as in perdure_open().
+/// Opens a handle for a single process. `options` as in perdure_open().
 inline Result<Handle> open(const std::string& options = {}) {
   return detail::open_with(
       [&](perdure_t** out, char* text, std::size_t bytes) { return perdure_open(options.c_str(), out, text, bytes); });
 }
 
-/// Opens for a group of ranks of your own making. [collective] For MPI include perdure/perdure_mpi.hpp.
+/// Opens a handle for a group of ranks of your own making. [collective] For MPI include perdure/perdure_mpi.hpp.
 inline Result<Handle> open(const Communicator& communicator, const std::string& options = {}) {
   return detail::open_with([&](perdure_t** out, char* text, std::size_t bytes) {
     return perdure_open_communicator(&communicator, options.c_str(), out, text, bytes);

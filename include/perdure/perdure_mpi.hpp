@@ -1,5 +1,5 @@
 /// @file
-/// Perdure for C++ with MPI: perdure.hpp and one more way to open. Link with libperdure_mpi.
+/// This header adds one more way to open to perdure.hpp: Perdure for C++ with MPI. Link with libperdure_mpi.
 #pragma once
 
 #include "perdure/perdure.hpp"

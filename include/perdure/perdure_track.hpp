@@ -1,12 +1,12 @@
 /// @file
-/// Perdure for C++17 programs that say around each piece of code what it reads and writes: a thin, header-only veneer
-/// over perdure_track.h, whose conventions hold. Link with libperdure_track. Results are those of perdure.hpp.
+/// This is a thin, header-only C++17 veneer over perdure_track.h, whose conventions hold. Programs say around each
+/// piece of code what data it reads and writes. Link with libperdure_track. Results are those of perdure.hpp.
 ///
 ///     using namespace perdure::tracked;
 ///     auto track = perdure::Track::open(handle).value();
 ///     const Data now = track.array(field("temperature"), box_of(plate)).value();   // as in protect_global()
 ///     const Data next = track.array(field("other"), box_of(other)).value();
-///     track.start().value();                                 // what is above every start does again
+///     track.start().value();                                 // every start runs the code above
 ///     while (change > 1e-6) {
 ///       track.region("advance", {reads(now), writes(next), gives(change)}, [&] { change = advance(plate); }).value();
 ///       track.swap(now, next).value();
@@ -27,21 +27,20 @@
 
 namespace perdure {
 
-/// What regions of a Track read, write and give.
+/// The data that regions of a Track read, write and give.
 namespace tracked {
 
-/// An array that a Track knows; made by Track::array() and Track::replicated(). Good as long as the Track, which it is
-/// used with.
+/// An array that a Track knows. Track::array() and Track::replicated() make it; it is valid as long as that Track.
 class Data {
  public:
-  /// Of no array, which regions refuse.
+  /// Names no array; regions refuse it.
   Data() = default;
-  /// What perdure_track_array() gave, and what the array is made of.
+  /// Takes the number that perdure_track_array() gave, and the shape of the array.
   Data(int number, std::size_t dimensions, std::size_t element_bytes)
       : number_(number), dimensions_(dimensions), element_bytes_(element_bytes) {}
   /// For calls of the C API.
   int number() const noexcept { return number_; }
-  /// As many as the array has.
+  /// The number of dimensions of the array.
   std::size_t dimensions() const noexcept { return dimensions_; }
   /// Bytes of an element.
   std::size_t element_bytes() const noexcept { return element_bytes_; }
@@ -51,10 +50,10 @@ class Data {
   std::size_t dimensions_ = 0, element_bytes_ = 0;
 };
 
-/// What a region does with data; made by reads() and those below.
+/// Says how a region uses data; reads() and the functions below make it.
 struct Access {
-  perdure_access native{};  ///< but for its indices
-  Data data{};              ///< nothing in it where there is none
+  perdure_access native{};  ///< all but its indices
+  Data data{};              ///< the array; empty if there is none
   Index begin{};            ///< index in the array, by dimension; {}: all of it
   Index end{};              ///< behind the last, by dimension
 };
@@ -65,14 +64,14 @@ inline Access reads(const Data& data) { return {perdure_reads(data.number()), da
 inline Access writes(const Data& data) { return {perdure_writes(data.number()), data}; }
 /// The region reads the array and writes it, or some of it.
 inline Access reads_writes(const Data& data) { return {perdure_reads_writes(data.number()), data}; }
-/// An access to elements `begin` to before `end` alone: within(reads(now), indices(0, 0), indices(1, columns)).
+/// Limits an access to elements `begin` to before `end`: within(reads(now), indices(0, 0), indices(1, columns)).
 inline Access within(Access access, Index begin, Index end) {
   access.begin = std::move(begin);
   access.end = std::move(end);
   return access;
 }
-/// A value of the program, equal on all ranks, that the region sets: an object, an array, or the elements that a vector
-/// has. It stays where it is until the region has ended.
+/// The region sets a value of the program, equal on all ranks: an object, an array, or the elements of a vector. It
+/// stays where it is until the region has ended.
 template <class T>
 Access gives(T& value) {
   const auto elements = detail::elements_of(value);
@@ -80,54 +79,55 @@ Access gives(T& value) {
   detail::check_element<Element>();
   return {perdure_gives(detail::address_of(elements.first), sizeof(Element) * detail::product(elements.extents)), {}};
 }
-/// Nobody knows what the region does: all data is read, and may be written.
+/// The region's accesses are unknown: it reads all data, and may write all data.
 inline Access touches_all() { return {perdure_touches_all(), {}}; }
 
-/// What a region is called, and where it stands: the function, so that a restart takes it for the same one after lines
-/// were added above it.
+/// The name and place of a region. The place is the function, so that a restart recognises the region after lines were
+/// added above it.
 struct RegionName {
-  /// A text in the place of it.
+  /// Takes a text, at the place where it stands.
   RegionName(const char* called, const char* in_file = __builtin_FILE(), const char* in_function = __builtin_FUNCTION())
       : text(called), file(in_file), function(in_function) {}
-  /// The same, of a text that was put together.
+  /// Takes a text that was put together, at the place of the call.
   RegionName(const std::string& called, const char* in_file = __builtin_FILE(),
              const char* in_function = __builtin_FUNCTION())
       : RegionName(called.c_str(), in_file, in_function) {}
-  const char* text;      ///< what it is called
-  const char* file;      ///< that it stands in
-  const char* function;  ///< that it stands in
+  const char* text;      ///< name of the region
+  const char* file;      ///< file that it stands in
+  const char* function;  ///< function that it stands in
 };
 
 }  // namespace tracked
 
-/// When and where checkpoints are made.
+/// Says when and where checkpoints are made.
 struct TrackPolicy {
-  std::string name = "track";       ///< of the checkpoints
-  double every_s = 0;               ///< seconds; needs tick(). 0: not by time
-  std::uint64_t every_regions = 0;  ///< so many regions; 0: not by their number
-  std::string before{};             ///< only before regions of this name; "": where a checkpoint is smallest
-  std::vector<std::string> only{};  ///< data that is saved, as a whole, and watched to be enough; {}: what is needed
-  std::uint64_t learns = 0;         ///< regions that say where a checkpoint is smallest; 0: 2048
-  std::string report{};             ///< a file for `perdure track`; "": none
-  bool on_signals = false;          ///< signals ask for a checkpoint, and end the process, as perdure_track.h says
-  double patience_s = 0;  ///< seconds that ranks wait for each other; 0: 1800; less than 0: as long as it takes
+  std::string name = "track";       ///< name of the checkpoints
+  double every_s = 0;               ///< seconds between checkpoints; needs tick(). 0: not by time
+  std::uint64_t every_regions = 0;  ///< regions between checkpoints; 0: not by their number
+  std::string before{};  ///< make checkpoints only before regions of this name; "": where a checkpoint is smallest
+  std::vector<std::string>
+      only{};  ///< data to save, as a whole; the tracker watches that it suffices; {}: the needed data
+  std::uint64_t learns =
+      0;                    ///< number of regions from which the tracker learns where a checkpoint is smallest; 0: 2048
+  std::string report{};     ///< file for `perdure track`; "": none
+  bool on_signals = false;  ///< signals ask for a checkpoint, and end the process, as perdure_track.h says
+  double patience_s = 0;    ///< seconds that ranks wait for each other; 0: 1800; less than 0: as long as it takes
 };
 
-using TrackInfo = perdure_track_info;  ///< what checkpoints there were
+using TrackInfo = perdure_track_info;  ///< counts of checkpoints
 
-/// A program that is tracked. Move-only; the destructor closes it, which has to happen before the Handle is closed.
-/// Calls on a moved-from or closed Track give PERDURE_CLOSED. After a failure every call but close() gives the same
-/// error.
+/// A tracked program. Move-only. The destructor closes it, which has to happen before the Handle is closed. Calls on a
+/// moved-from or closed Track give PERDURE_CLOSED. After a failure every call but close() gives the same error.
 class Track {
  public:
-  /// A closed one.
+  /// Makes a closed tracker.
   Track() = default;
-  /// Takes over what perdure_track_open() made.
+  /// Takes over a tracker that perdure_track_open() made.
   explicit Track(perdure_track_t* native) noexcept : native_(native) {}
   /// `other` is closed afterwards.
   Track(Track&& other) noexcept
       : native_(std::exchange(other.native_, nullptr)), refusal_(std::exchange(other.refusal_, std::nullopt)) {}
-  /// Closes what was open here; `other` is closed afterwards.
+  /// Closes the tracker that was open here; `other` is closed afterwards.
   Track& operator=(Track&& other) noexcept {
     if (this != &other) {
       (void)close();
@@ -140,7 +140,7 @@ class Track {
   Track& operator=(const Track&) = delete;
   ~Track() { (void)close(); }
 
-  /// A Track on a handle that has no protected regions, and gets none but by it. [local]
+  /// Makes a Track on a handle that has no protected regions; only the Track may protect any. [local]
   static Result<Track> open(Handle& handle, const TrackPolicy& policy = {}) {
     std::vector<const char*> only;
     for (const std::string& name : policy.only) only.push_back(name.c_str());
@@ -164,8 +164,9 @@ class Track {
   /// True when it is open.
   explicit operator bool() const noexcept { return native_ != nullptr; }
 
-  /// Declares an array, and what of it this rank owns, as in Handle::protect_global(): no element has two owners, none
-  /// is without. [local] Before start(). It has a name of 1 to 56 characters, and 5 dimensions at most.
+  /// Declares an array and this rank's elements of it, as in Handle::protect_global(): each element has exactly one
+  /// owner. [local] The call comes before start(). The array has a name of 1 to 56 characters, and 5 dimensions at
+  /// most.
   template <class T>
   Result<tracked::Data> array(const Array& array, const std::vector<Box<T>>& boxes) {
     std::vector<perdure_box> owned;
@@ -175,18 +176,18 @@ class Track {
       return perdure_track_array(native_, &native, owned.data(), owned.size(), number);
     });
   }
-  /// The same, of boxes in braces.
+  /// Declares it with boxes in braces.
   template <class T>
   Result<tracked::Data> array(const Array& array, std::initializer_list<Box<T>> boxes) {
     return this->array(array, std::vector<Box<T>>(boxes));
   }
-  /// The same, of one box.
+  /// Declares it with one box.
   template <class T>
   Result<tracked::Data> array(const Array& array, const Box<T>& box) {
     return this->array(array, std::vector<Box<T>>{box});
   }
-  /// What is equal on all ranks: an object, an array, or what has data() and size(). [local] array.extents {}: those of
-  /// the object. Regions read and write it as a whole.
+  /// Declares data that is equal on all ranks: an object, an array, or a type with data() and size(). [local]
+  /// array.extents {}: those of the object. Regions read and write it as a whole.
   template <class T>
   Result<tracked::Data> replicated(const Array& array, T& content) {
     const auto elements = detail::elements_of(content);
@@ -199,33 +200,34 @@ class Track {
     });
   }
 
-  /// From here on regions count. Where there is a checkpoint of the policy's name, all data is filled from it, and the
-  /// run goes on from there: regions up to it are skipped. [collective]
+  /// Begins the tracking: regions count from here on. If the policy's name has a checkpoint, this fills all data from
+  /// it. The run goes on from there: regions up to it are skipped. [collective]
   Status start() {
     return done([&] { return perdure_track_start(native_); });
   }
 
   /// Runs `body`, or skips it in a restart. [collective] Regions do not lie within each other. The name, and the
-  /// function that the call stands in, tell the region from others. Where `body` throws, the region ends there, and the
-  /// exception passes on. To the tracker it has then done all that it says, so that what it left half done is what
-  /// later checkpoints have: a program that goes on has to undo that by itself, and one that cannot closes the Track
-  /// before the next region.
+  /// function that contains the call, tell the region from others. If `body` throws, the region ends there, and the
+  /// exception passes on. To the tracker, the region has then done everything that it declared, so later checkpoints
+  /// contain half-done data. A program that goes on has to undo it. One that cannot closes the Track before the next
+  /// region.
   template <class Body>
   Status region(const tracked::RegionName& name, const std::vector<tracked::Access>& accesses, Body&& body) {
     return run_region(name, accesses.data(), accesses.size(), std::forward<Body>(body));
   }
-  /// The same, of accesses in braces.
+  /// Takes accesses in braces.
   template <class Body>
   Status region(const tracked::RegionName& name, std::initializer_list<tracked::Access> accesses, Body&& body) {
     return run_region(name, accesses.begin(), accesses.size(), std::forward<Body>(body));
   }
 
-  /// Two arrays of one type, extents and division exchange their content by exchanging their memory, as the program
-  /// does with its pointers, in a restart, too. [collective]
+  /// Swaps two arrays of one type, extents and division by exchanging their memory, as the program does with its
+  /// pointers. [collective] The program calls it in a restart, too.
   Status swap(const tracked::Data& data, const tracked::Data& other) {
     return done([&] { return perdure_track_swap(native_, data.number(), other.number()); });
   }
-  /// What this rank owns of the array lies elsewhere from here on, with its content. [local] Not within a region.
+  /// Tells the tracker that this rank's elements of the array lie elsewhere from here on, with their content. [local]
+  /// Not within a region.
   template <class T>
   Status moved(const tracked::Data& data, const std::vector<Box<T>>& boxes) {
     std::vector<perdure_box> owned;
@@ -237,23 +239,23 @@ class Track {
                          std::to_string(sizeof(T)));
     return done([&] { return perdure_track_moved(native_, data.number(), owned.data(), owned.size()); });
   }
-  /// The same, of one box.
+  /// Takes one box.
   template <class T>
   Status moved(const tracked::Data& data, const Box<T>& box) {
     return moved(data, std::vector<Box<T>>{box});
   }
 
-  /// Ranks agree on whether a checkpoint is due by time; once in a time step is enough. [collective]
+  /// Lets ranks agree on whether a checkpoint is due by time; once in a time step is enough. [collective]
   Status tick() {
     return done([&] { return perdure_track_tick(native_); });
   }
-  /// A checkpoint at the next place, whatever the policy says. [local] All ranks say so, at the same region.
+  /// Asks for a checkpoint at the next place, whatever the policy says. [local] All ranks ask, at the same region.
   Status trigger() {
     return done([&] { return perdure_track_trigger(native_); });
   }
-  /// The program could begin here by `payload` alone, such as the number of its time step: regions before need not be
-  /// skipped one by one. [local] True in a restart: `payload` has what the run that made the checkpoint said last, and
-  /// the program goes there.
+  /// Says that the program could begin here from `payload` alone, such as the number of its time step. [local] A
+  /// restart then need not skip the regions before one by one. True in a restart: `payload` has the last content that
+  /// the run of the checkpoint passed, and the program goes there.
   template <class T>
   Result<bool> fast_forward(T& payload) {
     const auto elements = detail::elements_of(payload);
@@ -268,14 +270,14 @@ class Track {
     return jumped != 0;
   }
 
-  /// What there was so far. [local]
+  /// Gives the counts of this run so far. [local]
   Result<TrackInfo> info() {
     TrackInfo info{};
     const Status code = done([&] { return perdure_track_get_info(native_, &info); });
     if (!code) return code.error();
     return info;
   }
-  /// The oldest report of what went wrong with a checkpoint while the run went on; nothing when there is none. [local]
+  /// Takes the oldest report of a checkpoint that went wrong while the run went on; empty when there is none. [local]
   Result<std::optional<std::string>> next_report() {
     std::string text(4096, '\0');
     bool none = false;
@@ -288,9 +290,9 @@ class Track {
     return none ? std::optional<std::string>() : std::optional<std::string>(text.c_str());
   }
 
-  /// Ends the tracker; before the program takes its results out of its data. PERDURE_MISMATCH: the run did not come to
-  /// where it was to go on from, and its data is not what it computed. Nothing to do, and no error, when it is closed
-  /// already.
+  /// Ends the tracker, before the program takes its results out of its data. PERDURE_MISMATCH: the restart never
+  /// reached the place from which it was to go on, so its data is not the program's result. Does nothing, and returns
+  /// no error, when it is closed already.
   Status close() noexcept {
     refusal_.reset();
     if (native_ == nullptr) return {};
@@ -302,7 +304,7 @@ class Track {
   }
 
  private:
-  // Does `call`, unless something was refused before; then that is the error.
+  // Calls `call`, unless something was refused before; then returns that error.
   template <class Call>
   Status done(Call&& call) {
     if (native_ == nullptr) return Error{PERDURE_CLOSED, "track: closed (closed)", false};
@@ -313,7 +315,7 @@ class Track {
     if (text.empty()) text = perdure_status_name(code);
     return Error{code, std::move(text), detail::may_pass(code)};
   }
-  // What C is not asked ends the tracking all the same: other ranks may have gone on.
+  // A refusal that never reaches C ends the tracking all the same: other ranks may have gone on.
   Error refused(const std::string& object, const std::string& why) {
     if (const auto before = info(); !before) return before.error();
     refusal_ = Error{PERDURE_INVALID_ARGUMENT, object + ": " + why + " (invalid-argument)", false};
@@ -366,7 +368,7 @@ class Track {
   }
 
   perdure_track_t* native_ = nullptr;
-  std::optional<Error> refusal_;  // of a call that did not reach C
+  std::optional<Error> refusal_;  // refusal of a call that did not reach C
 };
 
 }  // namespace perdure

@@ -128,7 +128,9 @@ TEST(WhatIsInTheWay, IsNamedForWhatItIs) {
   const std::string text = obstacles_of(child.process());
   if (has.empty()) GTEST_SKIP() << "this kernel has neither";
   EXPECT_THAT(text, testing::Not(HasSubstr("its name leads to another file")));
-  if (has.find("queue") != std::string::npos) EXPECT_THAT(text, HasSubstr("a POSIX message queue"));
+  if (has.find("queue") != std::string::npos) {
+    EXPECT_THAT(text, HasSubstr("a POSIX message queue"));
+  }
   if (has.find("secret") == std::string::npos) return;
   EXPECT_THAT(text, HasSubstr("secret memory (memfd_secret)"));
   EXPECT_THAT(text, HasSubstr("its memory map '/secretmem"));
@@ -227,7 +229,7 @@ int counts_in_a_file(Seen& seen, const std::string& path, const std::string& ove
   ::close(file);
   *count = 1;
   while (::access(over.c_str(), F_OK) != 0) {
-    if (goes_on) ++*count;
+    if (goes_on) *count = *count + 1;
     seen.count = *count;
     seen.works = 1;
     ::usleep(200);  // wait: it is captured meanwhile

@@ -1,6 +1,6 @@
 #pragma once
 // A new process as the target of a restore: it is begun when the record is there, and gets its pages as they come, each
-// verified with the rest of its chunk. (docs/adr/0040)
+// verified with the rest of its chunk. (docs/adr/0059)
 #include <functional>
 #include <optional>
 

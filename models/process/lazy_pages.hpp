@@ -1,7 +1,7 @@
 #pragma once
 // A process that runs, and gets its pages as they come, those first that its threads wait for. What it does to memory
 // that has not come is followed: pages that it drops come back as zeros, what it moves is served at the new place, and
-// what it forks gets its pages, too. (docs/adr/0040)
+// what it forks gets its pages, too. (docs/adr/0059)
 #include <linux/userfaultfd.h>
 
 #include <deque>

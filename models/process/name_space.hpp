@@ -1,7 +1,7 @@
 #pragma once
 // A process that gets its number in a name space of processes of its own, and where this process may not make one, in
 // one of users, too, which needs no privilege. The first process there is ours: it reaps, and ends with the status of
-// the one that it was made for, upon which the kernel ends whatever else is there. (docs/adr/0040)
+// the one that it was made for, upon which the kernel ends whatever else is there. (docs/adr/0059)
 #include <sys/types.h>
 
 #include "base/result.hpp"

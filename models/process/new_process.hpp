@@ -1,6 +1,6 @@
 #pragma once
 // A process in the making: what an image says, step by step. It runs none of its own instructions before the last one,
-// and when the maker ends before, however it does, the kernel kills it. (docs/adr/0040)
+// and when the maker ends before, however it does, the kernel kills it. (docs/adr/0059)
 #include <sys/types.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 // A tree of new processes as the target of a restore, as ImageTarget is one: all of them are made, each by its parent,
-// before any gets its memory, and all are whole before any goes on. (docs/adr/0040)
+// before any gets its memory, and all are whole before any goes on. (docs/adr/0059)
 #include <memory>
 #include <optional>
 #include <vector>

@@ -194,7 +194,9 @@ TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
       ended = !facts || !maps;
       EXPECT_TRUE(facts || facts.error().code == PERDURE_NOT_FOUND) << facts.error().text();
       EXPECT_TRUE(maps || maps.error().code == PERDURE_NOT_FOUND) << maps.error().text();
-      if (maps) EXPECT_THAT(*maps, testing::Not(testing::IsEmpty()));
+      if (maps) {
+        EXPECT_THAT(*maps, testing::Not(testing::IsEmpty()));
+      }
     }
     ::waitpid(process, nullptr, 0);
   }

@@ -19,7 +19,7 @@ plan::Cpus cpu_numbers(const os::CpuSet& set) {
   return numbers;
 }
 
-/// Hardware threads of each core, by the first one; a system that does not say has one in each.
+/// Returns the hardware threads of each core, by the first one; if the system does not say, each core has one.
 std::vector<plan::Cpus> read_cores(const std::string& folder, const os::CpuSet& cpus) {
   std::vector<plan::Cpus> cores;
   os::CpuSet left = cpus;
@@ -54,7 +54,7 @@ std::vector<unsigned> read_distances(const std::string& node) {
   return words.eof() ? distances : std::vector<unsigned>();
 }
 
-/// Nodes of memory that this process may use.
+/// Returns the nodes of memory that this process may use.
 os::CpuSet allowed_nodes() {
   constexpr std::string_view kKey = "Mems_allowed_list:";
   std::ifstream file("/proc/self/status");

@@ -1,6 +1,6 @@
 #pragma once
-// The machine that a process runs on, as threads and pages see it: nodes of memory, cores, hardware threads, distances.
-// Images of processes and checkpoints of the ordinary API have it.
+// Describes the machine that a process runs on, as threads and pages see it: nodes of memory, cores, hardware threads,
+// distances. Images of processes and checkpoints of the ordinary API store it.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace perdure::affinity {
 
-/// Nothing in it: it is not known.
+/// Empty: unknown.
 struct MachineImage {
-  std::vector<std::uint32_t> numbers;  ///< the kernel's, of each node of `machine`; ascending
+  std::vector<std::uint32_t> numbers;  ///< the kernel's number of each node of `machine`; ascending
   plan::Machine machine;
   bool known() const { return !numbers.empty(); }
   friend bool operator==(const MachineImage&, const MachineImage&) = default;
@@ -20,16 +20,17 @@ struct MachineImage {
   std::string wrong() const;
 };
 
-/// What the system says of itself in `folder`, as /sys/devices/system; without nodes of memory all is one node, number
-/// 0. Nothing known where it does not say which processors it has.
+/// Reads the machine from `folder`, which is like /sys/devices/system. Without nodes of memory all is one node, number
+/// 0. Empty if the system does not say which processors it has.
 MachineImage read_machine(const std::string& folder);
-/// With nothing but these hardware threads, and these nodes; those without any of both are left out. Pure.
+/// Keeps only these hardware threads and these nodes; drops nodes with neither. Pure.
 MachineImage limited(const MachineImage& machine, const os::CpuSet& cpus, const os::CpuSet& nodes);
-/// What of this machine processes may use that are started here. Read once: the first call takes some milliseconds.
+/// Returns the part of this machine that processes started here may use. Read once: the first call takes some
+/// milliseconds.
 const MachineImage& machine_here();
-/// The same, and what of the machine `cpus` and `nodes` have.
+/// Returns that part, and the part that has `cpus` and `nodes`.
 MachineImage machine_here_with(const os::CpuSet& cpus, const os::CpuSet& nodes);
-/// All hardware threads, ascending. Pure.
+/// Returns all hardware threads, ascending. Pure.
 std::vector<std::uint32_t> cpus_of(const MachineImage& machine);
 
 }  // namespace perdure::affinity

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A folder as /sys/devices/system.
+/// A folder like /sys/devices/system.
 class SystemFolder {
  public:
   SystemFolder& put(const std::string& file, const std::string& text) {
@@ -28,7 +28,7 @@ class SystemFolder {
   test_support::TemporaryDirectory here_;
 };
 
-/// Two nodes with two cores of two hardware threads each, and one of memory alone, as systems number them.
+/// Makes two nodes with two cores of two hardware threads each, and one of memory alone, as systems number them.
 void put_three_nodes(SystemFolder& folder) {
   folder.put("cpu/online", "0-7").put("node/online", "0-1,4");
   for (int cpu = 0; cpu < 8; ++cpu)

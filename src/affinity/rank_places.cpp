@@ -21,13 +21,13 @@ os::CpuSet set_of(const std::vector<std::uint32_t>& cpus) {
   return os::CpuSet::from_words(words);
 }
 
-/// Numbers of the nodes that have any of these.
+/// Returns the numbers of the nodes that have any of these.
 std::set<std::uint32_t> nodes_with(const MachineImage& machine, const os::CpuSet& cpus) {
   const auto less = limited(machine, cpus, {});
   return {less.numbers.begin(), less.numbers.end()};
 }
 
-/// Of all nodes of `then`.
+/// Plans for all nodes of `then`.
 PlacesHere planned(const RankPlaces& places, const MachineImage& then,
                    const std::map<std::uint32_t, std::uint64_t>& bytes, const MachineImage& here) {
   plan::MachineUsage use;

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-/// So many nodes, each with so many cores.
+/// Makes so many nodes, each with so many cores.
 MachineImage machine(std::uint32_t nodes, std::uint32_t cores) {
   MachineImage image;
   for (std::uint32_t n = 0; n < nodes; ++n) {
@@ -83,7 +83,7 @@ TEST(RankPlaces, OnTheSameMachineAreTheSame) {
 }
 
 TEST(RankPlaces, OfAProgramThatBindsItsThreadsItselfAreTheSameWhereverTheFirstOneIs) {
-  // One thread of many asks: that it is on node 0 alone says nothing of the others.
+  // One thread of many asks: its place on node 0 says nothing about the others.
   const auto here = places_here({machine(4, 2), {0, 1, 2, 3, 4, 5, 6, 7}, {}}, {{0, 1}, {3, 1}}, machine(4, 2), {0});
   EXPECT_THAT(here.nodes, ElementsAre(Pair(0, 0), Pair(1, 1), Pair(2, 2), Pair(3, 3)));
 }

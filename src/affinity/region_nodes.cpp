@@ -7,7 +7,7 @@
 namespace perdure::affinity {
 namespace {
 
-constexpr std::uint64_t kSampled = 64;                              // pages for one that is asked for
+constexpr std::uint64_t kSampled = 64;                              // pages per sampled one
 constexpr std::size_t kMostRuns = segment::kMaxAttributeItems / 2;  // each is two numbers
 constexpr const char* kRuns = "nodes";
 constexpr const char* kTurns = "nodes_in_turn";
@@ -29,7 +29,7 @@ void add(NodeCounts& runs, int node, std::uint64_t pages) {
   }
 }
 
-// A page of each block, not always the same one: what changes with a period of some pages is to be noticed.
+// Samples one page of each block at varying places, so that it notices changes with a period of some pages.
 std::vector<std::uint64_t> sample(std::uint64_t pages) {
   std::vector<std::uint64_t> chosen;
   for (std::uint64_t block = 0; block * kSampled < pages; ++block)
@@ -69,7 +69,7 @@ void each_page(const NodeCounts& runs, Use use) {
     for (std::uint64_t i = 0; i < run.pages; ++i) use(page++, run.node);
 }
 
-/// Nodes in the order in which they come first.
+/// Returns nodes in the order of their first pages.
 std::vector<int> turns_of(const NodeCounts& runs) {
   std::vector<int> turns;
   for (const auto& run : runs)
@@ -83,7 +83,8 @@ std::uint64_t right_in_turn(const NodeCounts& runs, const std::vector<int>& turn
   return right;
 }
 
-/// Blocks of so many pages, each on the node that most of it are on, and how many pages that is right for.
+/// Makes blocks of so many pages, each on the node with most of its pages, and counts the pages for which that is
+/// right.
 NodeCounts in_blocks(const NodeCounts& runs, std::uint64_t block_pages, std::uint64_t& right) {
   NodeCounts blocks;
   std::map<int, std::uint64_t> counts;

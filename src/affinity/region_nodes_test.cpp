@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 constexpr std::uint64_t kPage = 4096;
 
-/// Of a region of whole pages, by what each of them is on; counts those that are asked for.
+/// Examines a region of whole pages with the given nodes; counts the pages that are asked for.
 RegionNodes found(std::uint64_t pages, const std::function<int(std::uint64_t)>& node, std::uint64_t* asked = nullptr) {
   return find_region_nodes(pages * kPage, kPage, kPage,
                            [&](std::span<const std::uint64_t> numbers, std::span<int> nodes) {
@@ -25,7 +25,7 @@ RegionNodes found(std::uint64_t pages, const std::function<int(std::uint64_t)>& 
                            });
 }
 
-/// How many pages come back to where they were.
+/// Counts the pages that come back to where they were.
 std::uint64_t kept(const RegionNodes& nodes, std::uint64_t pages, const std::function<int(std::uint64_t)>& node) {
   std::uint64_t same = 0, next = 0;
   for (const auto& part : pages_on_nodes(nodes, pages * kPage, kPage, kPage)) {
@@ -77,7 +77,7 @@ TEST(RegionNodesNoted, InTurnOfAnyPeriodComeBackAsTheyWere) {
 }
 
 TEST(RegionNodesNoted, OfMorePiecesThanThereIsRoomForAreRightForMostPages) {
-  // 600 pieces of 15 pages on node 0, one page on node 1 after each: in turn would be right for half of them.
+  // 600 pieces of 15 pages are on node 0, with one page on node 1 after each. In turn would be right for half of them.
   const auto node = [](std::uint64_t page) { return page % 16 == 15 ? 1 : 0; };
   const auto nodes = found(9600, node);
   EXPECT_FALSE(nodes.in_turn);

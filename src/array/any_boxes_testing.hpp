@@ -1,5 +1,5 @@
 #pragma once
-// Arrays, divisions and places by chance, and every element of a box one by one, for tests.
+// Makes random arrays, divisions and places, and visits every element of a box one by one, for tests.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -14,7 +14,7 @@ class AnyBoxes {
   explicit AnyBoxes(std::uint64_t seed) : random_(seed) {}
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
   bool chance() { return below(2) == 0; }
-  /// Of 1 to 5 dimensions with up to `most` indices each.
+  /// Draws one of 1 to 5 dimensions with up to `most` indices each.
   Box array(std::uint64_t most) {
     Box box;
     box.dimensions = static_cast<unsigned>(1 + below(5));
@@ -29,7 +29,7 @@ class AnyBoxes {
     }
     return box;
   }
-  /// The boxes of each of so many ranks: together exactly the array.
+  /// Returns the boxes of each of so many ranks: together exactly the array.
   std::vector<std::vector<Box>> division(const Box& of, std::uint64_t ranks) {
     std::vector<std::vector<Box>> boxes(ranks);
     const auto kind = below(3);
@@ -42,7 +42,7 @@ class AnyBoxes {
     for (std::uint64_t r = 0; r < ranks; ++r) {
       if (kind == 0) boxes[r] = {block(of, grid, r)};
       if (kind == 1) boxes[r] = block_cyclic(of, grid, lengths, r, 1U << 20, "test").value();
-      if (kind == 2) {  // rows, as many as it comes
+      if (kind == 2) {  // rows, a random number for each
         boxes[r] = {of};
         boxes[r][0].begin[0] = offsets[r];
         boxes[r][0].end[0] = offsets[r + 1];
@@ -50,7 +50,8 @@ class AnyBoxes {
     }
     return boxes;
   }
-  /// Of the box, with room around it, in any order of the dimensions and any direction; `bytes` gets how much it takes.
+  /// Lays out the box with room around it, in any order of the dimensions and any direction. Sets `bytes` to the size
+  /// of the memory.
   Strided strided(const Box& box, std::uint64_t element_bytes, std::uint64_t& bytes) {
     std::vector<unsigned> order(box.dimensions);
     for (unsigned d = 0; d < box.dimensions; ++d) order[d] = d;

@@ -106,7 +106,7 @@ Box in_bytes(const Box& box, std::uint64_t element_bytes) {
 
 namespace {
 
-// Of what begins with these dimensions being fixed already.
+// Handles the elements for which the earlier dimensions are fixed.
 void add_between(const Box& fixed, unsigned dimension, std::uint64_t first, std::uint64_t last,
                  std::vector<Box>& boxes) {
   if (first >= last) return;

@@ -1,5 +1,5 @@
 #pragma once
-// Boxes of indices: what a rank has of a global array. Pure.
+// Computes with boxes of indices: the parts of a global array that ranks have. Pure.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -22,33 +22,34 @@ struct Box {
   Index begin{}, end{};
   std::uint64_t extent(unsigned dimension) const { return end[dimension] - begin[dimension]; }
   bool empty() const;
-  /// Of a box inside of what whole() made, this cannot overflow.
+  /// It cannot overflow for a box inside of one that whole() made.
   std::uint64_t elements() const;
-  /// An empty box is in every one.
+  /// Every box contains an empty one.
   bool contains(const Box& other) const;
   std::string text() const;  ///< "[0:100, 20:40]"
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// All of an array. PERDURE_INVALID_ARGUMENT about `object`: more than 8 dimensions, elements of no size, or extents
-/// whose product, in bytes, is not below 2^63.
+/// Returns the box of a whole array. PERDURE_INVALID_ARGUMENT about `object`: more than 8 dimensions, elements of size
+/// 0, or extents whose product, in bytes, is not below 2^63.
 base::Result<Box> whole(std::span<const std::uint64_t> extents, std::uint64_t element_bytes, const std::string& object);
 
-/// What is in both, which have as many dimensions; nothing when that is empty.
+/// Returns the elements in both, which have as many dimensions; nothing if there are none.
 std::optional<Box> intersection(const Box& a, const Box& b);
 
-/// What of `box` is not in `cut`, which has as many dimensions: at most twice as many boxes, in no particular order.
+/// Returns the part of `box` outside of `cut`, which has as many dimensions: at most twice as many boxes, in no
+/// particular order.
 std::vector<Box> without(const Box& box, const Box& cut);
 
-/// A box with its ghosts: so many indices more on both sides of each dimension, but none outside of `within`, which the
-/// box lies in.
+/// Returns a box with its ghosts: `ghosts` more indices on both sides of each dimension, but none outside of `within`,
+/// which contains the box.
 Box widened(const Box& box, const Index& ghosts, const Box& within);
 
-/// The same with the bytes of its elements as a last dimension: for who cuts anywhere, within elements too.
+/// Adds the bytes of its elements as a last dimension, for callers that cut anywhere, even within elements.
 Box in_bytes(const Box& box, std::uint64_t element_bytes);
 
-/// The elements number `first` to `last` - 1 of a box, in its order, as boxes in that order: at most 2 * dimensions
-/// - 1.
+/// Returns the elements number `first` to `last` - 1 of a box, in its order, as boxes in that order: at most 2 *
+/// dimensions - 1.
 std::vector<Box> between(const Box& box, std::uint64_t first, std::uint64_t last);
 
 }  // namespace perdure::array

@@ -60,14 +60,14 @@ std::vector<Run> runs_of(const std::vector<Interval>& intervals) {
 
 using Product = std::array<std::vector<Interval>, kMostDimensions>;  // of each dimension
 
-/// The boxes from `first` on as far as they are a product of intervals, the last dimension fastest, and how many.
+/// Returns how many boxes from `first` on are a product of intervals, the last dimension fastest, and that product.
 std::size_t longest_product(const std::vector<Box>& boxes, std::size_t first, Product& product) {
   const unsigned dimensions = boxes[first].dimensions;
   const auto interval = [&](std::size_t box, unsigned d) { return Interval{boxes[box].begin[d], boxes[box].end[d]}; };
   std::size_t have = 1;  // boxes that are a product already
   for (unsigned d = 0; d < dimensions; ++d) product[d] = {interval(first, d)};
   for (unsigned d = dimensions; d > 0; --d) {
-    // As many copies of what there is as follow, which differ in this dimension only.
+    // Appends following copies of the present boxes that differ in this dimension only.
     auto& intervals = product[d - 1];
     const std::size_t block = have;
     for (; first + have + block <= boxes.size(); have += block) {

@@ -80,7 +80,7 @@ TEST(BoxCodes, TakeNoMoreThanIsAllowed) {
   }
   EXPECT_TRUE(decode_boxes(encode_boxes(three), of, 3, "test"));
   EXPECT_FALSE(decode_boxes(encode_boxes(three), of, 2, "test"));
-  // A run of 2^40 intervals in a few bytes.
+  // A few bytes claim a run of 2^40 intervals.
   const std::vector<std::byte> bomb = {std::byte{1},   std::byte{0},   std::byte{1},   std::byte{255}, std::byte{255},
                                        std::byte{255}, std::byte{255}, std::byte{255}, std::byte{15},  std::byte{1}};
   EXPECT_FALSE(decode_boxes(bomb, of, kMostBoxes, "test"));

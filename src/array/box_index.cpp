@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kInALeaf = 8;
 
-// Twice the middle: below 2^64, as begin and end are below 2^63.
+// Returns twice the middle: below 2^64, as begin and end are below 2^63.
 std::uint64_t middle(const Box& box, unsigned dimension) { return box.begin[dimension] + box.end[dimension]; }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::size_t BoxTree::build(const BoxesAt& boxes, std::size_t begin, std::size_t 
       node.around.end[d] = std::max(node.around.end[d], boxes[order_[i]].end[d]);
     }
   if (end - begin > kInALeaf) {
-    // Halves in the dimension in which the middles are furthest apart.
+    // Halves the boxes in the dimension in which their middles are furthest apart.
     unsigned dimension = 0;
     std::uint64_t widest = 0;
     for (unsigned d = 0; d < node.around.dimensions; ++d) {

@@ -1,5 +1,5 @@
 #pragma once
-// Which of many boxes meet another one, without going through all. Pure.
+// Finds those of many boxes that meet another one, without visiting all. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,14 +24,14 @@ class BoxesAt {
   std::size_t stride_, count_;
 };
 
-/// A tree of halves, each with the box around it. Some 60 bytes for each box; built in n log n. It does not keep the
-/// boxes: whoever asks brings the same ones.
+/// A tree of halves, each with its bounding box. It takes some 60 bytes for each box, and is built in n log n. It does
+/// not keep the boxes: each caller passes the same ones.
 class BoxTree {
  public:
   explicit BoxTree(const BoxesAt& boxes);
   /// Calls `found` with the number of every box that shares an element with `box`, ascending within a leaf.
   void meeting(const BoxesAt& boxes, const Box& box, const std::function<void(std::size_t number)>& found) const;
-  /// How much memory it takes.
+  /// Returns its memory in bytes.
   std::uint64_t bytes() const;
 
  private:
@@ -46,7 +46,7 @@ class BoxTree {
   std::vector<Node> nodes_;  // the root is the last
 };
 
-/// The same with boxes of its own.
+/// A tree that owns its boxes.
 class BoxIndex {
  public:
   explicit BoxIndex(std::vector<Box> boxes) : boxes_(std::move(boxes)), tree_(BoxesAt(boxes_)) {}
@@ -54,7 +54,7 @@ class BoxIndex {
   void meeting(const Box& box, const std::function<void(std::size_t number)>& found) const {
     tree_.meeting(BoxesAt(boxes_), box, found);
   }
-  /// How much memory it takes.
+  /// Returns its memory in bytes.
   std::uint64_t bytes() const { return boxes_.capacity() * sizeof(Box) + tree_.bytes(); }
 
  private:

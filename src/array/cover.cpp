@@ -41,7 +41,7 @@ void Search::shared(const Box& part, const std::vector<std::uint32_t>& owners) {
   }
 }
 
-// Where the boxes have most edges inside of the part, the middle one of these.
+// Cuts in the dimension with most edges of boxes inside of the part, at the median edge.
 std::optional<Cut> Search::cut(const Box& part, const std::vector<std::uint32_t>& touching) const {
   std::vector<std::uint64_t> best, edges;
   unsigned dimension = 0;
@@ -64,7 +64,7 @@ void Search::look(const Box& part, const std::vector<std::uint32_t>& touching) {
   if (!found_.all_overlaps) return;
   if (touching.empty()) return missing(part);
   const auto where = cut(part, touching);
-  if (!where) return shared(part, touching);  // whoever touches it has all of it
+  if (!where) return shared(part, touching);  // every box that touches it has all of it
   Box below = part, above = part;
   below.end[where->dimension] = above.begin[where->dimension] = where->at;
   for (const Box& half : {below, above}) {

@@ -1,4 +1,4 @@
-// Coverage against every element counted one by one.
+// Compares coverage with a count of every single element.
 #include "array/cover.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST(Cover, OfNothingIsWhole) {
   EXPECT_FALSE(cover(scalar, {{scalar, 0}}, 1).hole);
 }
 
-// 16,384 blocks in three dimensions, of which one is missing: thousands of millions of elements.
+// There are 16,384 blocks in three dimensions, of which one is missing: thousands of millions of elements.
 TEST(Cover, OfManyBlocksNeedsNoElementOneByOne) {
   const Box array = whole(std::array<std::uint64_t, 3>{40'000, 40'000, 40'000}, 8, "test").value();
   const Grid grid = even_grid(array, 16'384);

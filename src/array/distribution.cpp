@@ -6,7 +6,7 @@
 namespace perdure::array {
 namespace {
 
-// Where the part with this number begins: extent * number / parts, without overflow.
+// Returns the begin of the part with this number: extent * number / parts, without overflow.
 std::uint64_t beginning(std::uint64_t extent, std::uint64_t number, std::uint64_t parts) {
   const std::uint64_t each = extent / parts, rest = extent % parts;
   // The product of two 64-bit numbers may have 128 bits.
@@ -22,7 +22,7 @@ std::vector<std::uint64_t> prime_factors(std::uint64_t number) {
   return factors;
 }
 
-/// The intervals that one coordinate of the grid has of one dimension.
+/// Returns the intervals of one dimension that one coordinate of the grid has.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> dealt(std::uint64_t extent, std::uint64_t length,
                                                            std::uint64_t coordinate, std::uint64_t ranks) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals;

@@ -1,5 +1,5 @@
 #pragma once
-// The usual ways to divide an array among ranks, as boxes. Pure.
+// Divides an array among ranks in the usual ways, as boxes. Pure.
 #include <vector>
 
 #include "array/box.hpp"
@@ -14,14 +14,15 @@ struct Grid {
   Index coordinates(std::uint64_t rank) const;  ///< of a rank below size()
 };
 
-/// The most even grid of so many ranks for this array: prime factors go to the dimension whose blocks are longest then.
+/// Returns the most even grid of so many ranks for this array: each prime factor goes to the dimension with the longest
+/// blocks.
 Grid even_grid(const Box& whole, std::uint64_t ranks);
 
-/// One block for each rank; their lengths differ by at most one.
+/// Returns the block of one rank; the lengths of blocks differ by at most one.
 Box block(const Box& whole, const Grid& grid, std::uint64_t rank);
 
-/// Blocks of `lengths`, dealt out in turn in each dimension (ScaLAPACK's distribution, beginning at rank 0).
-/// PERDURE_INVALID_ARGUMENT when a length is 0, or a rank would have more than `most` boxes.
+/// Deals out blocks of `lengths` in turn in each dimension (ScaLAPACK's distribution, beginning at rank 0).
+/// PERDURE_INVALID_ARGUMENT: a length is 0, or a rank would have more than `most` boxes.
 base::Result<std::vector<Box>> block_cyclic(const Box& whole, const Grid& grid, const Index& lengths,
                                             std::uint64_t rank, std::size_t most, const std::string& object);
 

@@ -34,7 +34,7 @@ TEST(Distributions, MakeGridsAsEvenAsTheArray) {
   EXPECT_EQ(even_grid(array_of({}), 5).size(), 5U);
 }
 
-// 2^62 indices times numbers of ranks are beyond 64 bits.
+// 2^62 indices times numbers of ranks exceed 64 bits.
 TEST(Distributions, OfMoreThan32BitsAreExact) {
   const Box array = array_of({(1ULL << 62) + 12345});
   const Grid grid{1, {1'000'003}};

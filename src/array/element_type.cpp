@@ -32,7 +32,7 @@ const std::vector<Letter>& letters() {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/// Goes through the text once. What it cannot read it leaves, so that the place of the failure is known.
+/// Parses the text once. It leaves unreadable text, so that the place of the failure is known.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -63,7 +63,7 @@ class Parser {
     }
     return std::nullopt;
   }
-  /// With the colon behind it; empty: there is none.
+  /// Takes the colon, too; empty if there is none.
   std::string name() {
     const std::size_t begun = at_;
     if (!done() && begins_name(text_[at_]))

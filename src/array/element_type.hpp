@@ -1,12 +1,12 @@
 #pragma once
-// What the elements of an array are, as a program says it and a manifest keeps it. Pure.
+// Describes the elements of an array, in the text form of programs and manifests. Pure.
 //
 //   type   := scalar | "{" member ("," member)* "}"
 //   scalar := i1 i2 i4 i8 | u1 u2 u4 u8 | f4 f8 | c8 c16 | b1 | v<N>
 //   member := name ":" [count] scalar | v<N>
 //
-// Integers, unsigned integers, reals, complex numbers (two reals), truth values, and N bytes of which nothing else is
-// known; the number says the bytes of one. A member without a name is room between others. "{position:3f8,id:i4,v4}".
+// The kinds are integers, unsigned integers, reals, complex numbers (two reals), truth values, and N opaque bytes. The
+// number is the size of one in bytes. A member without a name is padding between others. "{position:3f8,id:i4,v4}".
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,9 +25,9 @@ struct Scalar {
   friend bool operator==(const Scalar&, const Scalar&) = default;
 };
 
-/// So many of one kind, side by side in an element.
+/// So many scalars of one kind, side by side in an element.
 struct Member {
-  std::string name;  ///< empty: of a type without members, or room between others
+  std::string name;  ///< empty: of a type without members, or padding
   Scalar scalar;
   std::uint64_t count = 1;
   std::uint64_t offset = 0;  ///< in the element
@@ -36,14 +36,14 @@ struct Member {
 
 class ElementType {
  public:
-  /// PERDURE_INVALID_ARGUMENT about `object`, which says what is wrong at which place of the text. At most 4096
+  /// Fails with PERDURE_INVALID_ARGUMENT about `object`, which says the defect and its place in the text. Limits: 4096
   /// characters, 256 members and 2^20 bytes for an element.
   static base::Result<ElementType> parse(std::string_view text, const std::string& object);
-  /// Of N bytes of which nothing else is known.
+  /// Makes a type of N opaque bytes.
   static ElementType of_bytes(std::uint64_t bytes);
   std::uint64_t bytes() const { return bytes_; }
   bool compound() const { return compound_; }
-  /// Of one without members: itself, without a name.
+  /// A type without members returns itself, without a name.
   const std::vector<Member>& members() const { return members_; }
   std::string text() const;  ///< parse() gives the same type back
   friend bool operator==(const ElementType&, const ElementType&) = default;
@@ -54,7 +54,8 @@ class ElementType {
   bool compound_ = false;
 };
 
-/// One value, of a kind that is not bytes, as a number; of a complex one the real part. `at` has scalar.bytes bytes.
+/// Converts one value, of a kind that is not bytes, to a number; the real part of a complex one. `at` has scalar.bytes
+/// bytes.
 double as_number(const Scalar& scalar, base::ConstByteSpan at);
 
 }  // namespace perdure::array

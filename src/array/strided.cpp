@@ -51,11 +51,11 @@ StridedCopy strided_copy(const Box& part, std::uint64_t element_bytes, const Str
     if (part.extent(d) > 1) loops[n++] = {part.extent(d), from.strides[d], to.strides[d]};
   std::stable_sort(loops.begin(), loops.begin() + n,
                    [](const Loop& a, const Loop& b) { return std::abs(a.to) > std::abs(b.to); });
-  // What both have without a gap is one run.
+  // Merges bytes that both have without a gap into one run.
   while (n > 0 && loops[n - 1].from == static_cast<std::int64_t>(all.bytes) &&
          loops[n - 1].to == static_cast<std::int64_t>(all.bytes))
     all.bytes *= loops[--n].count;
-  // Two loops of which the outer one goes on where the inner one ends are one loop.
+  // Merges two loops if the outer one continues where the inner one ends.
   for (unsigned i = 0; i < n; ++i) {
     if (all.dimensions > 0) {
       const unsigned outer = all.dimensions - 1;

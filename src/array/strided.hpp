@@ -1,6 +1,6 @@
 #pragma once
-// How the elements of a box lie in memory or in a capture, and how a part of it is copied from one to another such
-// place. Pure.
+// Describes how the elements of a box lie in memory or in a capture, and copies a part of it between two such places.
+// Pure.
 #include <array>
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace perdure::array {
 
-/// In bytes, from one index to the next in each dimension; negative where an array is laid out backwards.
+/// In bytes, from one index to the next in each dimension; negative if an array is laid out backwards.
 using Strides = std::array<std::int64_t, kMostDimensions + 1>;
 
 /// The element with index i lies at offset + the sum of (i[d] - box.begin[d]) * strides[d].
@@ -19,14 +19,14 @@ struct Strided {
   std::int64_t at(const Index& index) const;
 };
 
-/// One element behind the other, the last dimension fastest: what a capture has of a box, from this byte on.
+/// Lays out one element behind the other, the last dimension fastest, as a capture has a box, from this byte on.
 Strided packed(const Box& box, std::uint64_t element_bytes, std::int64_t offset);
 
-/// The same of the bytes of its elements (in_bytes).
+/// Describes the bytes of its elements (in_bytes).
 Strided in_bytes(const Strided& lies, std::uint64_t element_bytes);
 
-/// What is copied from one such place to another: equal runs of bytes, at distances in up to `dimensions` nested loops.
-/// The runs are as long as both permit.
+/// A copy between two such places: equal runs of bytes, at distances in up to `dimensions` nested loops. The runs are
+/// as long as both places permit.
 struct StridedCopy {
   std::int64_t from = 0, to = 0;  ///< of the first run
   std::uint64_t bytes = 0;        ///< of each
@@ -57,7 +57,7 @@ struct StridedCopy {
   }
 };
 
-/// `part` is in the boxes of both.
+/// Both boxes contain `part`.
 StridedCopy strided_copy(const Box& part, std::uint64_t element_bytes, const Strided& from, const Strided& to);
 
 }  // namespace perdure::array

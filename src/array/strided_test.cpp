@@ -1,4 +1,4 @@
-// Copies run by run against copies element by element.
+// Compares copies run by run with copies element by element.
 #include "array/strided.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace perdure::array {
 namespace {
 
-// The first dimension fastest.
+// Lays out the first dimension fastest.
 Strided packed_columns(const Box& box, std::uint64_t element_bytes, std::int64_t offset) {
   Strided lies{box, {}, offset};
   auto stride = static_cast<std::int64_t>(element_bytes);

@@ -1,7 +1,7 @@
 #pragma once
-// For tests only: values of any structure with a field list, at random but from a seed: for tests and fuzz targets that
-// hold for all messages. A structure that can be wrong is made until it is not; where chance would take too long, its
-// namespace has fill_sample(value, any).
+// Makes random values of any structure with a field list, from a seed. Only tests and fuzz targets that cover all
+// messages use it. A structure that can be wrong is drawn again until it is right. If that would take too long, its
+// namespace defines fill_sample(value, any).
 #include <random>
 
 #include "base/field_codec.hpp"
@@ -13,7 +13,7 @@ class AnyValue {
   explicit AnyValue(std::uint64_t seed) : random_(seed) {}
 
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-  /// Small ones, so that numbers fit together, extremes, and anything.
+  /// Draws small numbers, so that numbers fit together, extreme ones, or any.
   std::uint64_t number() {
     const std::uint64_t kind = below(8);
     return kind < 5 ? below(5) : kind == 5 ? ~0ULL : kind == 6 ? random_() : random_() >> 34U;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int kMaxDepth = 16;
 
-// Walks the input without building anything and stops where the limits are passed: the parser behind from_cbor
-// recurses for every nested array, so that a few kilobytes of '[' would otherwise exhaust the stack.
+// Walks the input without building anything, and stops where the limits are passed. The parser behind from_cbor
+// recurses for every nested array: a few kilobytes of '[' would exhaust the stack.
 class LimitCheck : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return item(); }
@@ -53,7 +53,7 @@ std::vector<std::byte> encode_cbor(const Json& value) {
 }
 
 Status check_cbor(ConstByteSpan data, const std::string& object) {
-  if (data.size() <= kMaxCborItems) return {};  // an item has a byte at least
+  if (data.size() <= kMaxCborItems) return {};  // an item has at least one byte
   const auto* first = reinterpret_cast<const std::uint8_t*>(data.data());
   LimitCheck check;
   if (Json::sax_parse(first, first + data.size(), &check, Json::input_format_t::cbor, true)) return {};
@@ -70,7 +70,7 @@ Result<Json> decode_cbor(ConstByteSpan data, const std::string& object) {
     Json value = Json::from_cbor(first, first + data.size(), true, false);
     if (value.is_discarded()) return fail(PERDURE_CORRUPT, object, "not valid CBOR");
     return value;
-  } catch (const std::bad_alloc& refused) {  // which says nothing about the data
+  } catch (const std::bad_alloc& refused) {  // refused memory says nothing about the data
     return fail(exception_error(refused, object));
   } catch (const std::exception& error) {
     return fail(PERDURE_CORRUPT, object, std::string("not valid CBOR: ") + error.what());
@@ -114,7 +114,7 @@ Result<const Json*> get_array(const Json& map, const char* key, const std::strin
 
 Json binary(ConstByteSpan bytes) {
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  // Json::binary() is a value without bytes when memory is refused, which ends the program when it goes.
+  // If memory is refused, Json::binary() returns a value without bytes, whose destructor ends the program.
   return Json::binary_t(std::vector<std::uint8_t>(first, first + bytes.size()));
 }
 

@@ -12,7 +12,7 @@ constexpr std::size_t kWindowBytes = 64 * KiB;
 constexpr std::size_t kMostHead = 9;
 static_assert(CborReader::kMostString + kMostHead <= kWindowBytes);
 
-// The three upper bits of an item's first byte, and what the lower ones say of the last of these.
+// The major types (the three upper bits of an item's first byte), and lower bits of the major type 7.
 constexpr unsigned kUnsigned = 0, kNegative = 1, kBytes = 2, kText = 3, kArray = 4, kMap = 5, kTag = 6, kSimple = 7;
 constexpr unsigned kFalse = 20, kTrue = 21, kNull = 22, kHalf = 25, kDouble = 27;
 
@@ -44,7 +44,7 @@ CborReader::CborReader(std::uint64_t bytes, std::uint64_t most_items, Next next)
 
 CborReader::CborReader(ConstByteSpan data, std::uint64_t most_items) : items_left_(most_items), window_(data) {}
 
-// Afterwards the window has so many bytes, or there is an error.
+// Fills the window up to `bytes` bytes, or records an error; true if no error occurred.
 bool CborReader::ensure(std::size_t bytes) {
   if (!good() || window_.size() >= bytes) return good();
   if (window_.size() + unread_ < bytes) return refuse("it ends too early"), false;
@@ -136,7 +136,7 @@ std::uint64_t CborReader::array() { return is_next(Type::array, "it is no array"
 std::uint64_t CborReader::map() { return is_next(Type::map, "it is no map") ? count(2) : 0; }
 
 void CborReader::skip() {
-  std::array<std::uint64_t, kMostNested> open{};  // items that are left at each depth
+  std::array<std::uint64_t, kMostNested> open{};  // items left at each depth
   std::size_t depth = 0;
   do {
     if (depth > 0) --open[depth - 1];

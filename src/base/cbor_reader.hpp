@@ -1,6 +1,6 @@
 #pragma once
-// CBOR (RFC 8949) item by item, without a tree of it: what it costs does not depend on what the input claims. For
-// encodings whose size nothing bounds; small ones are read with cbor.hpp.
+// Reads CBOR (RFC 8949) item by item, without a tree. Its memory does not depend on the sizes that the input claims. It
+// is for encodings of unbounded size; cbor.hpp reads small ones.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,39 +12,39 @@
 
 namespace perdure::base {
 
-/// Takes items in their order. After the first error it reads no more; what was read till then means nothing. Definite
-/// lengths only.
+/// Takes items in their order. After the first error it reads no more, and values read before mean nothing. It knows
+/// definite lengths only.
 class CborReader {
  public:
   enum class Type { unsigned_number, negative_number, bytes, text, array, map, boolean, other, none };
 
-  static constexpr std::size_t kMostString = 32 * KiB;  ///< of one text or byte string, also where it is skipped
-  static constexpr unsigned kMostNested = 16;           ///< of what is skipped
+  static constexpr std::size_t kMostString = 32 * KiB;  ///< of one text or byte string, skipped ones too
+  static constexpr unsigned kMostNested = 16;           ///< of skipped items
 
   /// Gives the next target.size() bytes of the input.
   using Next = std::function<Status(ByteSpan target)>;
-  /// `bytes` of input, of which at most `most_items` items are taken: values, keys, arrays and maps, at any depth.
+  /// Reads `bytes` of input and takes at most `most_items` items: values, keys, arrays and maps, at any depth.
   CborReader(std::uint64_t bytes, std::uint64_t most_items, Next next);
   CborReader(ConstByteSpan data, std::uint64_t most_items);
 
   bool good() const { return cause_.empty() && !failed_; }
-  /// Of the next item; none at the end of the input, or after an error.
+  /// Returns the type of the next item; none at the end of the input, or after an error.
   Type type();
   std::uint64_t left() const { return window_.size() + unread_; }
 
-  // Each takes the next item, which must be of that type, else "it is no ..." is the error.
+  // Each call takes the next item. If that has another type, the error is "it is no ...".
   std::uint64_t unsigned_number();
   std::int64_t number();  ///< negative or not
   bool boolean();
   std::string text();
   std::vector<std::byte> bytes();
-  std::uint64_t array();  ///< how many items follow; never more than bytes follow
-  std::uint64_t map();    ///< how many pairs follow
-  void skip();            ///< whatever it is, with all that is in it
+  std::uint64_t array();  ///< returns how many items follow; never more than bytes follow
+  std::uint64_t map();    ///< returns how many pairs follow
+  void skip();            ///< skips one item of any type with its content
 
-  /// PERDURE_CORRUPT about `object`, or what reading the input failed with, unless all was good.
+  /// Returns PERDURE_CORRUPT about `object`, or the error of a failed read; success if all was good.
   Status check(const std::string& object) const;
-  /// The same, and nothing is left.
+  /// Does the same, and fails if input is left.
   Status end(const std::string& object) const;
 
  private:
@@ -64,12 +64,12 @@ class CborReader {
   ConstByteSpan take(std::size_t bytes);
 
   Next next_;
-  std::uint64_t unread_ = 0;  // of the input, behind the window
+  std::uint64_t unread_ = 0;  // input bytes behind the window
   std::uint64_t items_left_;
   ConstByteSpan window_;
   std::vector<std::byte> buffer_;
   std::string cause_;
-  std::optional<Error> failed_;  // of next_
+  std::optional<Error> failed_;  // the error of next_
 };
 
 }  // namespace perdure::base

@@ -64,7 +64,7 @@ TEST(CborReader, SkipsWhateverItIs) {
   EXPECT_TRUE(in.end("x"));
 }
 
-/// What the refusal of an input that is skipped says.
+/// Returns the cause with which the reader refuses to skip the input.
 std::string refusal(const std::vector<std::byte>& bytes, std::uint64_t most_items = 1000) {
   CborReader in(bytes, most_items);
   in.skip();

@@ -66,7 +66,7 @@ TEST(Cbor, RefusesAGiantClaimWithoutReservingMemoryForIt) {
 
 TEST(Cbor, RefusesMoreItemsThanTheLimit) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
-  std::vector<std::byte> data = raw({0x9a, 0x01, 0x00, 0x00, 0x00});  // so many small numbers, and their array
+  std::vector<std::byte> data = raw({0x9a, 0x01, 0x00, 0x00, 0x00});  // announces 2^24 + 1 items
   static_assert(kMaxCborItems == 0x1000000);
   data.resize(data.size() + kMaxCborItems, std::byte{1});
   expect_corrupt(data);
@@ -121,7 +121,7 @@ TEST(CborFields, RefuseWhatIsNotAMap) {
   EXPECT_FALSE(get_array(list, "a", kObject));
 }
 
-// An array of so many zeros.
+// Encodes an array of `count` zeros.
 std::vector<std::byte> zeros(std::uint32_t count) {
   std::vector<std::byte> data(5 + std::size_t{count});
   data[0] = std::byte{0x9a};

@@ -1,6 +1,6 @@
 #pragma once
-// CBOR (RFC 8949) item by item, without a tree of it: definite lengths and shortest forms, the bytes that cbor.hpp's
-// encoder writes for the same values. Keys of maps come in ascending order from who writes them.
+// Writes CBOR (RFC 8949) item by item, without a tree. Lengths are definite and forms the shortest: the bytes are those
+// of cbor.hpp's encoder. The caller writes the keys of maps in ascending order.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -11,7 +11,7 @@ namespace perdure::base {
 
 class CborWriter {
  public:
-  /// Appends to `out`; nullptr: only counts.
+  /// Appends to `out`. With nullptr it only counts bytes.
   explicit CborWriter(std::vector<std::byte>* out) : out_(out) {}
 
   void unsigned_number(std::uint64_t value) { head(0, value); }
@@ -21,9 +21,9 @@ class CborWriter {
   void boolean(bool value) { head(7, value ? 21 : 20); }
   void bytes(ConstByteSpan value) { head(2, value.size()), put(value); }
   void text(std::string_view value) { head(3, value.size()), put(as_bytes(value)); }
-  void array(std::uint64_t items) { head(4, items); }  ///< so many follow
+  void array(std::uint64_t items) { head(4, items); }  ///< announces so many items
   void map(std::uint64_t pairs) { head(5, pairs); }
-  std::uint64_t size() const { return size_; }  ///< of all that was written
+  std::uint64_t size() const { return size_; }  ///< all bytes written so far
 
  private:
   void head(unsigned major, std::uint64_t value) {

@@ -1,14 +1,16 @@
 #pragma once
-// Structures with field lists (base/fields.hpp) as bytes, for what processes of one release tell each other: fields in
-// the order of the list, numbers little-endian, a count of 32 bits before everything whose length may differ. What is
-// written to files that describe themselves is CBOR instead (base/cbor.hpp).
+// Encodes structures with field lists (base/fields.hpp) for messages between processes of one release. Fields come in
+// the order of the list, and numbers are little-endian. A 32-bit count precedes each field of variable length. Files
+// that describe themselves use CBOR instead (base/cbor.hpp).
 //
 // Fields may be numbers, bools, enums, strings, byte strings, arrays, vectors, optionals, pairs, maps, variants,
 // Results and structures of those. An enum names its last value: `constexpr E greatest(E) { return E::last; }`.
 //
-// The reader takes any bytes: it refuses what ends early, lengths and counts that are more than the bytes that follow,
-// more than 4 Mi items, nesting deeper than 16, values that no enum, bool or variant has, keys of maps that do not
-// ascend, and structures that say that they are wrong.
+// The reader takes any bytes and refuses:
+// - input that ends early; lengths and counts larger than the bytes that follow
+// - more than 4 Mi items; nesting deeper than 16
+// - values that no enum, bool or variant has; keys of maps that do not ascend
+// - structures that report themselves as wrong
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -28,7 +30,7 @@
 
 namespace perdure::base {
 
-/// The last value of an enum; its values begin with 0 and leave none out.
+/// The last value of an enum. Values begin at 0 and leave none out.
 template <class E>
 inline constexpr E kGreatest = greatest(E{});
 
@@ -71,11 +73,11 @@ struct Is<Result<T>> : Is<void> {
 template <class T>
 concept Number = std::integral<T> && !std::same_as<T, bool>;
 
-/// Raw bytes: a vector, or a view of them (which points into what it is read from).
+/// Raw bytes: a vector, or a view that points into the decoded input.
 template <class T>
 concept ByteString = std::same_as<T, std::vector<std::byte>> || std::same_as<T, ConstByteSpan>;
 
-/// A class around a map: written as the map, made from one.
+/// A class around a map: it is written as the map, and constructed from one.
 template <class T>
 concept AroundMap = requires(const T& value) {
   typename T::Map;
@@ -114,7 +116,7 @@ struct BytesOfFields {
   }
 };
 
-/// The fewest bytes that any value of T is written as.
+/// The smallest encoding of any value of T, in bytes.
 template <class T>
 constexpr std::size_t least_bytes() {
   if constexpr (Number<T>) {
@@ -137,7 +139,7 @@ constexpr std::size_t least_bytes() {
 
 }  // namespace field_codec
 
-/// Appends values to bytes.
+/// Appends encoded values to bytes.
 class FieldWriter {
  public:
   explicit FieldWriter(std::vector<std::byte>& out) : out_(out) {}
@@ -199,7 +201,7 @@ class FieldWriter {
   std::vector<std::byte>& out_;
 };
 
-/// Takes values from bytes. After the first error it reads no more; what was read till then means nothing.
+/// Takes values from bytes. After the first error it reads no more, and values read before mean nothing.
 class FieldReader {
  public:
   static constexpr std::uint32_t kMostItems = 4U << 20;
@@ -208,7 +210,7 @@ class FieldReader {
   explicit FieldReader(ConstByteSpan bytes) : rest_(bytes) {}
   bool good() const { return cause_.empty(); }
   std::size_t left() const { return rest_.size(); }
-  /// PERDURE_CORRUPT about `object` unless all was good and nothing is left.
+  /// Returns PERDURE_CORRUPT about `object` unless all values were good and no byte is left.
   Status end(std::string_view object) const {
     if (!good())
       return fail(PERDURE_CORRUPT, std::string(object), (field_.empty() ? "" : "field '" + field_ + "': ") + cause_);
@@ -226,7 +228,7 @@ class FieldReader {
     } else if constexpr (std::same_as<T, double>) {
       value = std::bit_cast<double>(number<std::uint64_t>());
     } else if constexpr (std::same_as<T, ErrorCode>) {
-      const unsigned code = number<std::uint8_t>();  // that of a later release is an error, too
+      const unsigned code = number<std::uint8_t>();  // a code of a later release is an error, too
       value = code <= kLastErrorCode ? static_cast<ErrorCode>(code) : PERDURE_INTERNAL;
     } else if constexpr (std::is_enum_v<T>) {
       value = static_cast<T>(choice(static_cast<unsigned>(kGreatest<T>), "it is a value that there is not"));
@@ -279,13 +281,13 @@ class FieldReader {
     for (std::size_t i = raw.size(); i > 0; --i) value = value << 8 | std::to_integer<std::uint64_t>(raw[i - 1]);
     return static_cast<Unsigned>(value);
   }
-  /// At most `most`, or `otherwise` is said of it.
+  /// Reads a number of at most `most`; a larger one is the error `otherwise`.
   unsigned choice(unsigned most, const char* otherwise) {
     const unsigned value = number<std::uint8_t>();
     if (good() && value > most) cause_ = otherwise;
     return good() ? value : 0;
   }
-  /// A count of items that can be there, each of at least so many bytes.
+  /// Reads a count of items, each of at least `least` bytes, and refuses more than can follow.
   std::uint32_t items(std::size_t least) {
     const auto count = number<std::uint32_t>();
     if (!good()) return 0;
@@ -380,7 +382,7 @@ std::vector<std::byte> encode_fields(const T& value) {
   return out;
 }
 
-/// PERDURE_CORRUPT about `object` unless the bytes are exactly one value.
+/// Decodes one value; PERDURE_CORRUPT about `object` unless the bytes are exactly that value.
 template <class T>
 Result<T> decode_fields(ConstByteSpan bytes, std::string_view object) {
   FieldReader reader(bytes);

@@ -1,4 +1,4 @@
-// What is written is read again, whatever it is; and any bytes are read or refused, without harm.
+// Tests that each encoded value is decoded again, and that any bytes are decoded or refused without harm.
 #include "base/field_codec.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #pragma once
-// The fields of a structure, named once: PERDURE_FIELDS(first, second) inside the structure. The codec between
-// processes of one release (base/field_codec.hpp) and its tests follow from it. `with_fields(call)` calls with all of
-// them: a template, so that a unit pays only for the structures that it writes or reads.
+// PERDURE_FIELDS(first, second) inside a structure names its fields once. The codec between processes of one release
+// (base/field_codec.hpp) and its tests follow from it. `with_fields(call)` calls with all fields. It is a template, so
+// that a unit pays only for the structures that it writes or reads.
 #include <algorithm>
 #include <concepts>
 #include <string>
@@ -20,14 +20,14 @@
 
 namespace perdure::base {
 
-/// A structure whose fields have to fit together has `std::string wrong() const`: what is wrong with it, or nothing. No
-/// value that is wrong leaves a decoder.
+/// A structure whose fields have to fit together has `std::string wrong() const`, which returns the defect, or "".
+/// Decoders never return a wrong value.
 template <class T>
 concept CanBeWrong = requires(const T& value) {
   { value.wrong() } -> std::same_as<std::string>;
 };
 
-/// The name of field number `index` (of those of `names`, which are separated by commas).
+/// Returns the name of field number `index` in `names`, which are separated by commas.
 constexpr std::string_view field_name(std::string_view names, std::size_t index) {
   for (; index > 0; --index) names.remove_prefix(std::min(names.find(',') + 1, names.size()));
   names = names.substr(0, names.find(','));

@@ -48,15 +48,15 @@ void fence() { _mm_sfence(); }
 #else
 void stream_and_keep_baseline(void* target, void* kept, const void* source, std::size_t bytes) {
   if (kept != source) std::memcpy(kept, source, bytes);
-  __asm__ volatile("" : : "r"(kept) : "memory");  // else a compiler may copy from the source twice
+  __asm__ volatile("" : : "r"(kept) : "memory");  // else a compiler may read the source twice
   std::memcpy(target, kept, bytes);
 }
 void fence() {}
 #endif
 
-// Copying waits for memory, and hashing does not: before each page that is hashed, so much is fetched of each of the
-// next ones, which are copied side by side; into the second-level cache, because the first one has no place for as many
-// at once. Measured beside 64, 192 and 256 bytes, and all before the first page.
+// Copying waits for memory, and hashing does not. So before it hashes a page, the loop prefetches so many bytes of each
+// page that is copied next, side by side. They go to the second-level cache: the first level cannot hold so many lines.
+// Measured against 64, 192 and 256 bytes, and against prefetching all before the first page.
 constexpr std::size_t kFetchedOfPage = 128;
 constexpr int kSecondLevel = 2;
 
@@ -76,8 +76,8 @@ kernels::Set kernels::widest() {
   return baseline();
 }
 
-// A checkpoint's call in a row took 0.9 of a memcpy on an EPYC (AMD), and 1.6 of one on a Xeon, where side by side is
-// quicker.
+// Measured for a checkpoint's call: page after page took 0.9 of a memcpy on an EPYC (AMD), and 1.6 on a Xeon.
+// The Xeon is faster side by side.
 kernels::Set kernels::best() {
   Set set = widest();
 #if defined(__x86_64__)
@@ -112,7 +112,7 @@ std::string Hash128::hex() const {
 }
 
 Hash128 hash128(ConstByteSpan data) {
-  if (data.size() > kBlock) {  // the running hash is the one that uses the wide kernel
+  if (data.size() > kBlock) {  // only the running hash uses the wide kernel
     Hasher hasher;
     hasher.update(data);
     return hasher.digest();
@@ -160,7 +160,7 @@ void copy_past_caches(std::byte* target, const std::byte* source, std::size_t by
   fence();
 }
 
-// Whole cache lines only are streamed: a line that is partly streamed is written to memory twice.
+// Streams whole cache lines only: memory is written twice for a line that is partly streamed.
 StreamedCopy::StreamedCopy(std::byte* target, Hasher& hasher) : StreamedCopy(target, hasher, chosen_kernels()) {}
 
 StreamedCopy::StreamedCopy(std::byte* target, Hasher& hasher, const kernels::Set& by)
@@ -181,8 +181,8 @@ void StreamedCopy::stream(const std::byte* source, std::size_t bytes, ConstByteS
   target_ += bytes;
 }
 
-// What fetches is no function of its own: GCC takes one that does nothing else for one without an effect, and leaves
-// its calls away.
+// The prefetches are not in a function of their own: GCC takes such a function for one without an effect, and drops its
+// calls.
 void StreamedCopy::hash_and_fetch(ConstByteSpan next) {
   for (std::size_t page = 0; page < kernels::kSideBySide; ++page) {
     for (std::size_t of = 0; of < kKept; of += kernels::kPage)

@@ -1,5 +1,5 @@
 #pragma once
-// 128-bit xxHash (XXH3) of everything Perdure stores, and the copy that hashes in the same pass.
+// Hashes everything that Perdure stores with 128-bit xxHash (XXH3), and copies and hashes in one pass.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace kernels {
 struct Set;
 }
 
-/// XXH3 128-bit, seed 0. `low` and `high` as xxHash names them; bytes() is its canonical (big-endian) form.
+/// XXH3 128-bit, seed 0. xxHash names the halves `low` and `high`; bytes() is its canonical (big-endian) form.
 struct Hash128 {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -25,7 +25,7 @@ struct Hash128 {
 Hash128 hash128(ConstByteSpan data);
 std::uint64_t hash64(ConstByteSpan data);  ///< XXH3 64-bit, seed 0
 
-/// A running hash over data that arrives in pieces. Not copyable; one thread at a time.
+/// A running hash over data that arrives in pieces. It is not copyable, and one thread uses it at a time.
 class Hasher {
  public:
   Hasher();
@@ -41,20 +41,20 @@ class Hasher {
   void* state_;
 };
 
-/// From so many bytes on a copy passes the caches by; fewer are wanted there.
+/// Copies of at least so many bytes bypass the caches; smaller ones are wanted in the caches.
 inline constexpr std::size_t kStreamFrom = 256 * KiB;
 
-/// Copies `bytes` bytes from `source` to `target` (not overlapping) and feeds to `hasher` what the target gets: the
-/// source is read once, whoever writes to it meanwhile. From `stream_from` bytes on it leaves the target out of the
-/// caches where the processor can.
+/// Copies `bytes` bytes from `source` to `target`, which must not overlap, and feeds the copy to `hasher`. It reads the
+/// source once: concurrent writes to the source cannot make hash and target differ. From `stream_from` bytes on it
+/// leaves the target out of the caches, if the processor can.
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher,
                    std::size_t stream_from = kStreamFrom);
 
-/// Copies whole memory that is in the caches to where it is not wanted there (not overlapping).
+/// Copies memory that is in the caches, and keeps the target out of them. The two must not overlap.
 void copy_past_caches(std::byte* target, const std::byte* source, std::size_t bytes);
 
-/// copy_and_hash() of what comes in pieces: the target is written as if they were one. Pieces of any size, the target
-/// past the caches. Nobody else sees all of it before finish().
+/// Does copy_and_hash() for pieces of any size, which become one contiguous target. The target bypasses the caches.
+/// Other threads may not see all of the target before finish().
 class StreamedCopy {
  public:
   StreamedCopy(std::byte* target, Hasher& hasher);
@@ -64,22 +64,22 @@ class StreamedCopy {
 
  private:
   static constexpr std::size_t kLine = 64;
-  // Streamed to the target and kept beside it, where it is hashed: the source is read once, so that what is hashed is
-  // what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
+  // The source is streamed to the target and to this buffer, whose bytes are hashed. So the source is read once, and
+  // the hash is that of the target, even if others write to the source. The buffer stays in the first-level cache.
   static constexpr std::size_t kKept = 16 * KiB;
-  void stream(const std::byte* source, std::size_t bytes, ConstByteSpan next);  // `next`: what comes then
+  void stream(const std::byte* source, std::size_t bytes, ConstByteSpan next);  // `next`: the input that follows
   void hash_and_fetch(ConstByteSpan next);
 
-  std::byte* target_;  // of what comes next
+  std::byte* target_;  // of the next bytes
   Hasher& hasher_;
   const kernels::Set& by_;
-  const std::size_t block_;  // so much of it is used
-  std::size_t head_;         // up to the next cache line of the target
-  std::size_t waits_ = 0;    // in kept_, and not at the target yet
+  const std::size_t block_;  // bytes of it in use
+  std::size_t head_;         // bytes up to the target's next cache line
+  std::size_t waits_ = 0;    // bytes in kept_ that are not at the target yet
   alignas(kLine) std::byte kept_[kKept];
 };
 
-/// The reference for copy_and_hash: memcpy, then hash of the target. Tested equal; measured by bench/.
+/// The reference for copy_and_hash: memcpy, then hash of the target. Tests compare the two; bench/ measures them.
 void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher);
 
 }  // namespace perdure::base

@@ -1,6 +1,6 @@
-// Compiled with -mavx2 on x86-64 (cmake/modules.cmake); called only where the processor has it. Everything xxHash
-// defines here is static (XXH_INLINE_ALL), and no C++ library header with inline functions is used: see
-// hash_kernels.hpp.
+// Compiled with -mavx2 on x86-64 (cmake/modules.cmake), and called only if the processor has AVX2. All definitions of
+// xxHash are static here (XXH_INLINE_ALL), and no C++ library header with inline functions is included:
+// hash_kernels.hpp says why.
 #if defined(__AVX2__)
 #define XXH_INLINE_ALL
 #define XXH_VECTOR 2  // XXH_AVX2

@@ -34,7 +34,7 @@ Hash128 hash_in_pieces(ConstByteSpan data, std::mt19937_64& random) {
 }
 
 TEST(Hash, IsTheOneThatXxhashPublishes) {
-  // XXH3 of no bytes, as `xxhsum -H2` and `xxhsum -H3` print it: other programs must be able to verify our segments.
+  // XXH3 of no bytes, as `xxhsum -H2` and `xxhsum -H3` print it. Other programs must be able to verify our segments.
   EXPECT_EQ(hash128({}).hex(), "99aa06d3014798d86001c324468d497f");
   EXPECT_EQ(hash64({}), 0x2d06800538d394c2U);
 }
@@ -78,7 +78,7 @@ TEST(Hash128, ComesBackFromItsCanonicalForm) {
   EXPECT_EQ(Hash128::from_bytes(hash.bytes()), hash);
 }
 
-// One copy between odd addresses, in two calls; what lies around the target must stay as it was.
+// Makes one copy between odd addresses, in two calls. The bytes around the target must stay as they were.
 void check_one_copy(std::size_t bytes, std::mt19937_64& random) {
   constexpr std::size_t kMargin = 256;
   constexpr std::byte kUntouched{0xA5};
@@ -155,7 +155,8 @@ TEST(StreamedCopy, IsOneCopyWhateverThePieces) {
   }
 }
 
-// As a slot that somebody writes to while it is restored: another process, so that this one has no race.
+// Imitates a slot that somebody writes to during its restore. The writer is another process, so that this one has no
+// race.
 TEST(CopyAndHash, HashesWhatTheTargetGotWhoeverWritesToTheSourceMeanwhile) {
   constexpr std::size_t kSource = MiB, kRounds = 20;
   void* shared = ::mmap(nullptr, 2 * kSource, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -175,7 +176,7 @@ TEST(CopyAndHash, HashesWhatTheTargetGotWhoeverWritesToTheSourceMeanwhile) {
     copy_and_hash(target.data(), source, kSource, hasher);
     EXPECT_EQ(hasher.digest(), hash128(target));
     if (HasFailure()) break;
-    round += turns->load() != seen ? 1 : 0;  // only what ran beside the writer counts
+    round += turns->load() != seen ? 1 : 0;  // only rounds beside the writer count
     seen = turns->load();
   }
   ::kill(writer, SIGKILL);
@@ -197,7 +198,7 @@ TEST(HashKernels, OfThisProcessorCopyLikeTheBaseline) {
       };
       set.stream_and_keep(aligned(room), aligned(beside), source.data() + 1, bytes);
       std::vector<std::byte> again(room.size(), std::byte{0});
-      set.stream_and_keep(aligned(again), aligned(beside), aligned(beside), bytes);  // what was kept, once more
+      set.stream_and_keep(aligned(again), aligned(beside), aligned(beside), bytes);  // once more, from the kept copy
       EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), aligned(again)));
       for (const std::byte* copy : {aligned(room), aligned(beside)}) {
         EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), copy));

@@ -29,8 +29,9 @@ json take_last_child(json& value) {
   return child;
 }
 
-// Takes all children out of `value`, with neither memory nor recursion, however deep they are. Who goes down into a
-// child leaves what it comes from in the place of that child's first one, which is taken last, and goes on from there.
+// Takes all children out of `value`, with neither memory nor recursion, at any depth. Before it descends into a child,
+// it swaps the parent into the place of the child's first element. That element is taken last, and leads back to the
+// parent.
 void take_apart(json& value) {
   while (has_children(value)) {
     json child = take_last_child(value);

@@ -1,6 +1,6 @@
 #pragma once
-// A mutex that clang knows, and the lock that takes it: members named PERDURE_GUARDED_BY one are then touched by nobody
-// else.
+// Wraps a mutex and its lock for clang's thread-safety analysis. Members marked PERDURE_GUARDED_BY can be touched by
+// the mutex's holder only.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -21,17 +21,17 @@ class PERDURE_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a mutex from its construction to its end, with pauses where it is asked for them.
+/// Holds a mutex from its construction to its end, except between unlock() and lock(), and in waits.
 class PERDURE_SCOPED_CAPABILITY Lock {
  public:
   explicit Lock(Mutex& mutex) PERDURE_ACQUIRE(mutex) : lock_(mutex.mutex_) {}
   ~Lock() PERDURE_RELEASE() {}
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  /// Others may take it until lock().
+  /// Releases the mutex until lock().
   void unlock() PERDURE_RELEASE() { lock_.unlock(); }
   void lock() PERDURE_ACQUIRE() { lock_.lock(); }
-  /// Others may take it until `changed` is notified, or without a reason: look again at what is waited for.
+  /// Releases the mutex until `changed` is notified. Spurious wake-ups occur: check the condition again.
   void wait(std::condition_variable& changed) { changed.wait(lock_); }
   template <class Duration>
   void wait_for(std::condition_variable& changed, Duration most) {

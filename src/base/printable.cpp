@@ -7,10 +7,10 @@ namespace {
 
 struct Character {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  // 0: what is there is not UTF-8
+  std::size_t bytes = 0;  // 0: the text begins with no UTF-8
 };
 
-// The well-formed ones only: no other form than the shortest, no surrogates, nothing above U+10FFFF.
+// Accepts well-formed UTF-8 only: the shortest form, no surrogates, at most U+10FFFF.
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t lead = byte(0);

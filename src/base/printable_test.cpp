@@ -7,7 +7,7 @@
 namespace perdure::base {
 namespace {
 
-/// The UTF-8 form of a code point, well-formed or not.
+/// Encodes a code point as UTF-8, well-formed or not.
 std::string utf8(std::uint32_t code) {
   const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
   if (code < 0x80) return {static_cast<char>(code)};

@@ -32,8 +32,9 @@ constexpr const char* kDevice = "check the device and the system's log";
 constexpr const char* kOtherType = "move the object away that is in the way or set the path elsewhere";
 constexpr const char* kShorter = "use a shorter path";
 
-// What is retryable here can pass without anybody changing anything *here*: other users free space, servers come back,
-// devices recover. ENOENT is not: whether a missing file may come back only the caller knows (a store that vanished).
+// A retryable error can pass although nobody changes anything *here*: other users free space, servers come back,
+// devices recover. ENOENT is not retryable: only the caller knows whether a missing file may come back (a store that
+// vanished).
 constexpr std::array kErrnoRules = {
     ErrnoRule{ENOSPC, PERDURE_NO_SPACE, true, kFreeSpace},
     ErrnoRule{EDQUOT, PERDURE_NO_SPACE, true, kRaiseQuota},
@@ -99,7 +100,7 @@ Error errno_error(int error_number, std::string call, std::string object) {
 
 namespace {
 
-// A thread that the system refuses is EAGAIN, whatever it lacks.
+// The system reports EAGAIN for a refused thread, whatever it lacks.
 Error described(const std::exception& exception, const std::string& object) {
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
     return {PERDURE_NO_SPACE, object, "the system refuses more memory", kFreeMemory, true};
@@ -114,8 +115,7 @@ Error described(const std::exception& exception, const std::string& object) {
 
 }  // namespace
 
-// Where there is no memory for the error either, it is one that needs none: who calls this does so for others that
-// wait.
+// If there is no memory for the error either, returns one that needs none: callers report it to others that wait.
 Error exception_error(const std::exception& exception, std::string object) noexcept {
   try {
     return described(exception, object);

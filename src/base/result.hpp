@@ -17,18 +17,17 @@ inline constexpr ErrorCode kLastErrorCode = PERDURE_INCOMPLETE;
 
 struct Error {
   ErrorCode code = PERDURE_INTERNAL;
-  std::string object;      ///< what it is about: a path, "region 3", "nbody version 7"
-  std::string cause;       ///< why, as a sentence without full stop
-  std::string remedy;      ///< what the user can do; empty when there is nothing to advise
-  bool retryable = false;  ///< true when the same call can succeed later although nothing was changed
+  std::string object;      ///< a path, "region 3", "nbody version 7"
+  std::string cause;       ///< a sentence without full stop
+  std::string remedy;      ///< advice for the user, or empty
+  bool retryable = false;  ///< true if the same call can succeed later although nothing was changed
 
-  /// "OBJECT: CAUSE (CODE); REMEDY", one line without what could drive a terminal (printable.hpp).
+  /// Returns "OBJECT: CAUSE (CODE); REMEDY" as one line, without characters that drive a terminal (printable.hpp).
   std::string text() const;
 };
 
-/// A value or an Error; must not be ignored. A copy throws where memory for it is refused: that of tl::expected ends
-/// the program then, as it makes it within functions that are noexcept. So here a copy is made first, and moved into
-/// place.
+/// A value or an Error; callers must not ignore it. A copy throws if memory for it is refused. tl::expected would copy
+/// within noexcept functions and so end the program. Result copies first, and moves the copy into place.
 template <class T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
   using Expected = tl::expected<T, Error>;
@@ -65,16 +64,16 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string object, std::strin
 }
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-/// The error of a failed system call: code, cause and retryability follow from errno (pure).
+/// Describes a failed system call: code, cause and retryability follow from errno (pure).
 Error errno_error(int error_number, std::string call, std::string object);
 
-/// What an exception of the standard library means: of memory or threads that the system refuses PERDURE_NO_SPACE with
-/// the limit to raise, of what nobody expects PERDURE_INTERNAL.
+/// Translates an exception of the standard library. Refused memory or threads become PERDURE_NO_SPACE with the limit to
+/// raise; unexpected exceptions become PERDURE_INTERNAL.
 Error exception_error(const std::exception& exception, std::string object) noexcept;
-/// Of what is no exception of the standard library.
+/// Describes a thrown object that is no exception of the standard library.
 Error unknown_exception_error(std::string object) noexcept;
 
-/// What an error calls `object`: a text, or what has one (`text()`). Nothing where there is no memory for it.
+/// Returns the name that errors use for `object`: the text itself, or its `text()`; "" if there is no memory for it.
 template <class Object>
 std::string text_or_nothing(const Object& object) noexcept {
   try {
@@ -87,9 +86,9 @@ std::string text_or_nothing(const Object& object) noexcept {
   }
 }
 
-/// What `work` returns, a Result; an exception becomes its error, about `object` (text_or_nothing), which has to live
-/// as long as this runs. For work whose failure others have to hear of, such as ranks that wait for this one: nothing
-/// leaves this, and it needs no memory of its own before something is thrown.
+/// Calls `work`, which returns a Result, and turns an exception into an error about `object` (text_or_nothing).
+/// `object` has to outlive the call. Use it where others, such as ranks that wait for this one, have to hear of the
+/// failure. No exception leaves it, and it needs no memory of its own before something is thrown.
 template <class Object, class Work>
 auto caught(const Object& object, Work work) -> decltype(work()) {
   try {
@@ -101,7 +100,7 @@ auto caught(const Object& object, Work work) -> decltype(work()) {
   }
 }
 
-/// `work` to its end, or until it throws: whoever ends several parts goes on with the next one.
+/// Runs `work` until its end, or until it throws: one part's failure does not keep the caller from the next part.
 template <class Work>
 void attempt(Work work) noexcept {
   try {
@@ -110,10 +109,10 @@ void attempt(Work work) noexcept {
   }
 }
 
-/// `error`, or its code alone where there is no memory for its texts: whoever waits for one is never left to wait.
+/// Returns `error`, or its code alone if there is no memory for the texts. So nobody waits for an error in vain.
 Error copy_or_code(const Error& error) noexcept;
 
-/// The name of a code as the command line and the messages print it, e.g. "not-found".
+/// Returns the name of a code as the command line and messages print it, e.g. "not-found".
 const char* code_name(ErrorCode code);
 
 }  // namespace perdure::base

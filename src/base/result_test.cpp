@@ -92,7 +92,7 @@ TEST(CodeName, IsDifferentForEveryCode) {
 }
 
 TEST(CodeName, SurvivesANumberThatIsNoCode) {
-  EXPECT_STREQ(code_name(static_cast<ErrorCode>(31)), "unknown");  // what another version may send
+  EXPECT_STREQ(code_name(static_cast<ErrorCode>(31)), "unknown");  // another version may send it
 }
 
 Result<int> half(int value) {

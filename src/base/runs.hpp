@@ -1,7 +1,7 @@
 #pragma once
-// Numbers that ascend, as runs of equal distance: of the ranks of a node there is one run however many they are, in
-// blocks (0, 1, 2 ...) and dealt out (0, 8, 16 ...). Of any other numbers two make a run, which is half as much again
-// as the numbers themselves.
+// Stores ascending numbers as runs of equal distance. The ranks of a node are one run each, however many they are, in
+// blocks (0, 1, 2 ...) or dealt out (0, 8, 16 ...). Two arbitrary numbers make a run, which takes half as much
+// memory again as the numbers.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -28,12 +28,12 @@ class Runs {
   };
 
   Runs() = default;
-  /// `numbers` ascend.
+  /// `numbers` must ascend.
   explicit Runs(const std::vector<T>& numbers) {
     for (const T number : numbers) add(number);
     runs_.shrink_to_fit();
   }
-  /// Greater than all before.
+  /// Appends a number, which must be greater than all before.
   void add(T number) {
     if (!runs_.empty()) {
       Run& last = runs_.back();
@@ -71,7 +71,7 @@ class Runs {
   }
   friend bool operator==(const Runs&, const Runs&) = default;
   PERDURE_FIELDS(runs_)
-  /// They do not ascend, or are more than could be told one by one.
+  /// Returns the defect of decoded runs, or "": they do not ascend, or are more than could be told one by one.
   std::string wrong() const {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// What lies together on a device and is scattered over memory: read in blocks, however short the runs are.
+// Reads contiguous data of a device into scattered memory, in blocks, however short the runs are.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace perdure::base {
 
-/// Calls `read(offset, target)` for blocks that together are all that the spans cover, in order: straight to memory
-/// where a run is long, else to a buffer out of which it is copied. `read` fails: so does this, at once.
+/// Calls `read(offset, target)` for blocks that cover the spans in order. Long runs are read straight into memory,
+/// others through a buffer. The first error of `read` ends the call and is returned.
 template <class Read>
 Status scatter_blocks(std::span<const MemorySpan> spans, Read&& read) {
   constexpr std::uint64_t kLong = 64 * KiB, kBlock = 256 * KiB;
@@ -29,12 +29,12 @@ Status scatter_blocks(std::span<const MemorySpan> spans, Read&& read) {
       offset += spans[i++].length;
       continue;
     }
-    std::uint64_t together = 0;  // of those that follow, up to the next long one
+    std::uint64_t together = 0;  // bytes of the following short runs, up to the next long one
     std::size_t end = i;
     for (; end < spans.size() && (spans[end].address == nullptr || spans[end].length < kLong); ++end)
       together += spans[end].length;
     buffer.resize(std::min(kBlock, std::max<std::uint64_t>(together, buffer.size())));
-    std::uint64_t into = 0;  // of spans[i]
+    std::uint64_t into = 0;  // offset in spans[i]
     for (std::uint64_t done = 0; done < together;) {
       const std::uint64_t bytes = std::min<std::uint64_t>(kBlock, together - done);
       PERDURE_CHECK(read(offset + done, ByteSpan(buffer.data(), bytes)));

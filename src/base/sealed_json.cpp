@@ -22,7 +22,7 @@ std::string check_of(const Json& record) {
 }  // namespace
 
 std::string seal(const Json& record) {
-  Json sealed = Json::parse(text_of(record));  // with the replaced bytes, which the check is of
+  Json sealed = Json::parse(text_of(record));  // with the replaced bytes, which the check covers
   sealed[kCheck] = check_of(sealed);
   return text_of(sealed);
 }

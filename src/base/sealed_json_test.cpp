@@ -1,4 +1,4 @@
-// Records that tell whether a bit of them was flipped.
+// Tests that records show whether one of their bits was flipped.
 #include "base/sealed_json.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(SealedJson, ComesBackAsItWas) {
   EXPECT_TRUE(unseal(seal({{"name", "\xff\xfe"}}), "here")) << "bytes that are no text";
 }
 
-// A flip in white space or in the name of the check itself changes nothing of what the record says.
+// A flip in white space, or in the name of the check, does not change the record's content.
 TEST(SealedJson, NeverSaysSomethingElseAfterOneFlippedBit) {
   const std::string good = seal(kRecord);
   std::size_t refused = 0;

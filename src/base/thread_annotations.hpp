@@ -1,6 +1,6 @@
 #pragma once
-// What clang checks about locks (-Wthread-safety): which mutex guards what, who takes it, who needs it. Empty for other
-// compilers.
+// Defines annotations for clang's lock checks (-Wthread-safety): which mutex guards a member, which functions take it
+// or need it. Other compilers see empty macros.
 
 #if defined(__clang__)
 #define PERDURE_THREAD_ANNOTATION(x) __attribute__((x))
@@ -8,17 +8,17 @@
 #define PERDURE_THREAD_ANNOTATION(x)
 #endif
 
-/// A class that can be held.
+/// A class that can be held, such as a mutex.
 #define PERDURE_CAPABILITY(name) PERDURE_THREAD_ANNOTATION(capability(name))
-/// A class that holds one from its constructor to its destructor.
+/// A class that holds a mutex from its constructor to its destructor.
 #define PERDURE_SCOPED_CAPABILITY PERDURE_THREAD_ANNOTATION(scoped_lockable)
-/// A member that is touched only by who holds this mutex.
+/// Only the holder of this mutex may touch this member.
 #define PERDURE_GUARDED_BY(mutex) PERDURE_THREAD_ANNOTATION(guarded_by(mutex))
-/// A function that is called only by who holds these.
+/// Only a holder of these mutexes may call this function.
 #define PERDURE_REQUIRES(...) PERDURE_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-/// A function that is called only by who does not hold these: it takes them.
+/// This function takes these mutexes: no holder of one may call it.
 #define PERDURE_EXCLUDES(...) PERDURE_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-/// A function after which they are held.
+/// This function acquires these mutexes.
 #define PERDURE_ACQUIRE(...) PERDURE_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
-/// A function after which they are not held any more.
+/// This function releases these mutexes.
 #define PERDURE_RELEASE(...) PERDURE_THREAD_ANNOTATION(release_capability(__VA_ARGS__))

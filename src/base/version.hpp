@@ -1,4 +1,5 @@
 #pragma once
+// Names this release as a text.
 #include "perdure/perdure.h"
 
 #define PERDURE_STRING_(x) #x

@@ -1,5 +1,5 @@
 #pragma once
-// For tests.
+// Makes calibrations for tests.
 #include "calibration/model_file.hpp"
 
 namespace perdure::calibration {

@@ -45,8 +45,8 @@ TEST(Measure, AnEmulatedDeviceIsAsFastAsDescribed) {
     EXPECT_NEAR(sample.bytes_per_s / device.throughput.at(sample.writers), 1, 1e-9) << sample.writers;
 }
 
-// The paper's Figure 3 on what is shipped: predictions from a tenth of the measurements against measurements of every
-// count, at another time of the same varying device.
+// Repeats the paper's Figure 3 with the shipped tiers. Predictions from a tenth of the measurements are compared with
+// measurements of every count, at another time of the same varying device.
 TEST(Measure, ATenthOfTheMeasurementsPredictsEveryShippedTier) {
   for (const char* name : {"veloc-node.toml", "modern-node.toml", "laptop.toml"})
     for (const auto& tier : shipped(name).tiers) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a calibration found, and its file: JSON that says for which machine and device it holds. Data and codec; knows
-// no file. docs/calibration.md describes the fields.
+// Defines the result of a calibration and its file: JSON that names its machine and device. Data and codec; knows no
+// file. docs/calibration.md describes the fields.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ struct Machine {
   unsigned processors = 0;
 };
 
-/// Where a tier's slots are.
+/// The location of a tier's slots.
 struct Device {
   std::string path;
   std::string file_system;  ///< "tmpfs", "ext4", ...
@@ -30,9 +30,9 @@ struct Calibration {
   std::uint64_t chunk_bytes = 0;
   unsigned max_writers = 0;
   unsigned repetitions = 0;
-  /// Medians, aggregates of the node in bytes/s. Recycled slots had been written before: the usual case, and what the
-  /// engine's model is made of. Fresh ones get their memory or disk blocks with the first write; empty where a device
-  /// does not tell them apart.
+  /// Medians, aggregates of the node in bytes/s. Recycled slots had been written before: the usual case, and the basis
+  /// of the engine's model. Fresh slots get their memory or disk blocks with the first write; empty if a device does
+  /// not tell them apart.
   std::vector<placement::Sample> recycled, fresh;
 };
 
@@ -40,11 +40,11 @@ inline constexpr std::uint64_t kMaxFileBytes = 1U << 20U;
 
 std::string encode(const Calibration& calibration);
 
-/// Takes any input. Errors are about `object`: PERDURE_CORRUPT, PERDURE_UNSUPPORTED for a newer format. What is
-/// returned can be fitted.
+/// Takes any input. Errors are about `object`: PERDURE_CORRUPT, or PERDURE_UNSUPPORTED for a newer format. The result
+/// can be fitted.
 base::Result<Calibration> decode(std::string_view text, const std::string& object);
 
-/// The spline through the recycled samples.
+/// Fits the spline through the recycled samples.
 base::Result<placement::DeviceModel> model_of(const Calibration& calibration);
 
 }  // namespace perdure::calibration

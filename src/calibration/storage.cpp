@@ -11,7 +11,7 @@ using base::Result;
 using base::Status;
 
 constexpr const char* kCalibrateHere = "calibrate here: perdure calibrate";
-// A floppy disk, and a thousand times what the memory of a node reaches.
+// The limits are a floppy disk, and a thousand times the memory of a node.
 constexpr double kSlowestBytesPerS = 1e4, kFastestBytesPerS = 1e13;
 
 std::string parent_of(const std::string& path) {
@@ -19,7 +19,7 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// What a file says goes into reports and logs: it must not forge their lines or drive a terminal.
+/// Text of a file goes into reports and logs: it must not forge their lines or drive a terminal.
 std::string quoted(const std::string& text) {
   std::string shown = text.substr(0, 200);
   for (char& c : shown)
@@ -62,7 +62,7 @@ Status holds_for(const Calibration& calibration, const Machine& machine, const D
     return differs(calibration, "processor", calibration.machine.processor, machine.processor);
   if (calibration.device.file_system != device.file_system)
     return differs(calibration, "file system", calibration.device.file_system, device.file_system);
-  // Memory file systems get their numbers in the order they are mounted; all of them are this machine's memory.
+  // Memory file systems are numbered in the order in which they are mounted; all of them are this machine's memory.
   if (device.file_system != "tmpfs" && calibration.device.device_id != device.device_id)
     return differs(calibration, "device", std::to_string(calibration.device.device_id),
                    std::to_string(device.device_id));

@@ -1,5 +1,5 @@
-// Real writers into the slots of a real tier, as ranks write: prepare, then copy and hash. A file tier is written
-// without waiting for the disk, as by ranks, so that its figure includes what the kernel's cache takes.
+// Writes into the slots of a real tier as ranks do: prepare, then copy and hash. Like ranks it does not wait for the
+// disk on a file tier, so the figure includes the kernel's cache.
 #include <algorithm>
 #include <charconv>
 #include <latch>
@@ -21,12 +21,11 @@ namespace {
 using base::Result;
 using base::Status;
 
-/// Shorter than some time slices of the scheduler, the moments at which threads begin and end would be what is
-/// measured.
+/// A shorter run than some time slices of the scheduler would measure the moments at which threads begin and end.
 constexpr double kLeast_s = 0.04, kMostTimes = 32;
 constexpr std::string_view kPrefix = "calibrate-";  // followed by the process, and a random number
 
-/// Content that no file system can compress.
+/// Makes content that no file system can compress.
 std::vector<std::byte> noise(std::uint64_t bytes) {
   std::vector<std::byte> content(bytes);
   std::uint64_t state = 1;
@@ -37,7 +36,7 @@ std::vector<std::byte> noise(std::uint64_t bytes) {
   return content;
 }
 
-/// Slots in use while it lives.
+/// Occupies slots while it lives.
 class Slots {
  public:
   static Result<Slots> acquire(tier::Tier& tier, unsigned count, std::uint64_t bytes) {
@@ -63,19 +62,19 @@ class Slots {
   std::vector<tier::SlotAddress> addresses_;
 };
 
-/// One thread per slot; all begin to write at the same moment, and write their chunk so many times.
+/// Runs one thread per slot; all begin to write at the same moment, and write their chunk so many times.
 class Writers {
  public:
   Writers(const std::vector<tier::SlotAddress>& slots, tier::SlotIo& io, base::ConstByteSpan content, unsigned times)
       : slots_(slots), io_(io), content_(content), times_(times), ready_(static_cast<std::ptrdiff_t>(slots.size())) {}
 
-  /// Aggregate until the last has ended, bytes/s.
+  /// Returns the aggregate until the last has ended, bytes/s.
   Result<double> run() {
     start_threads();
     if (!failed_) ready_.wait();
     begin_ns_ = os::monotonic_ns();
     go_.count_down();
-    threads_.join();  // which are waited for
+    threads_.join();  // waits for all threads
     if (failed_) return base::fail(*failed_);
     const double seconds = static_cast<double>(std::max<std::uint64_t>(end_ns_ - begin_ns_, 1)) * 1e-9;
     return static_cast<double>(slots_.size()) * times_ * static_cast<double>(content_.size()) / seconds;
@@ -167,7 +166,7 @@ class TierBench final : public Bench {
                  std::to_string(os::random_u64());
     return os::make_private_directory(directory_);
   }
-  // A calibration that was killed leaves slots, which in memory take room until somebody removes them.
+  // A killed calibration leaves slots, which in memory take room until they are removed.
   void remove_what_the_dead_left() const {
     const auto entries = os::list_directory(tier_.parent);
     if (!entries) return;

@@ -1,4 +1,4 @@
-// The C functions about arrays: arguments become parts of arrays.
+// Implements the C functions about arrays: arguments become parts of arrays.
 #include "capi/arrays.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ base::Result<array::Grid> grid_of(int id, const array::Box& whole, const std::ui
   return base::fail(refused(id, "its grid is not of " + std::to_string(ranks) + " ranks"));
 }
 
-// Of one box without gaps; nothing of an empty one.
+// Makes one box without gaps; none if it is empty.
 std::vector<capture::OwnedBox> dense(const array::Box& box, void* address) {
   if (box.empty()) return {};
   return {{box, static_cast<std::byte*>(address)}};
@@ -111,7 +111,7 @@ base::Result<capture::Region> block_cyclic_region(int id, const perdure_array* a
   std::copy(lengths, lengths + whole.dimensions, each.begin());
   PERDURE_TRY(const auto boxes,
               array::block_cyclic(whole, made, each, rank, array::kMostBoxes, "region " + std::to_string(id)));
-  // Block b of a dimension is the rank's block number b / ranks there: where it begins in the rank's own dense array.
+  // Block b of a dimension is the rank's block number b / ranks there; this is its begin in the rank's own dense array.
   const auto here = [&](unsigned d, std::uint64_t begin) { return begin / each[d] / made.ranks[d] * each[d]; };
   array::Box local{whole.dimensions, {}, {}};
   for (const auto& box : boxes)

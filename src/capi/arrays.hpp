@@ -1,11 +1,11 @@
 #pragma once
-// Arrays as the C functions get them, as regions. PERDURE_INVALID_ARGUMENT about the region for what is none.
+// Converts arrays of the C functions to regions. PERDURE_INVALID_ARGUMENT about the region if the array is invalid.
 #include "capture/region.hpp"
 #include "perdure/perdure.h"
 
 namespace perdure::capi {
 
-/// All but which boxes a rank has.
+/// All of a declaration but the rank's boxes.
 struct Declared {
   segment::ArrayEntry array;
   capture::Ghosts ghosts;
@@ -23,7 +23,7 @@ base::Result<capture::Region> block_cyclic_region(int id, const perdure_array* a
                                                   const std::uint64_t* lengths, void* address, std::uint64_t rank,
                                                   std::uint64_t ranks);
 base::Result<capture::Region> list_region(int id, const perdure_array* array, void* address, std::uint64_t rows);
-/// What perdure_describe_elements() says; null: it is not known.
+/// Parses the arguments of perdure_describe_elements(); null: unknown.
 base::Result<segment::Elements> elements_said(int id, const char* type, int dimensions, const std::uint64_t* extents);
 base::Result<capture::Region> replicated_region(int id, const perdure_array* array, void* address, bool stores);
 

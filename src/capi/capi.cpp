@@ -1,4 +1,4 @@
-// The C functions: argument checks and calls, nothing else. Exceptions (memory) stop here.
+// Implements the C functions: argument checks and calls, nothing else. Exceptions (memory) stop here.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -24,14 +24,14 @@ using capi::refuse;
 using capi::text_of;
 
 perdure_status finish(Handle& handle, const base::Status& status) {
-  if (!handle.closed_early) {  // which has left what its owner is to hear
+  if (!handle.closed_early) {  // else it keeps the text for its owner
     handle.error_text = status ? std::string() : text_of(status.error());
     handle.error_retryable = !status && status.error().retryable;
   }
   return status ? PERDURE_OK : status.error().code;
 }
 
-// perdure_close() takes the handle with it, so that what it could not do is kept for the thread that called it.
+// perdure_close() destroys the handle, so its error is kept for the thread that called it.
 struct ClosingFailure {
   std::string text;
   bool retryable = false;
@@ -43,7 +43,8 @@ struct ThreadsFailure {
 };
 thread_local ThreadsFailure of_this_thread;
 
-// The main thread's is gone before global objects are, whose destructors may close a handle. The other one stays.
+// The main thread's thread-local data is destroyed before global objects, whose destructors may close a handle. So this
+// object is never destroyed.
 ClosingFailure& closing_failure() {
   union Lasting {
     Lasting() : failure() {}
@@ -61,7 +62,7 @@ HandleLock hold_handle(Handle& handle) {
   return HandleLock(handle);
 }
 
-// The text is of the thread that holds the handle.
+// The handle's text belongs to the thread that holds the handle.
 perdure_status refuse_busy(Handle& handle) {
   (void)base::caught("perdure", [&]() -> base::Status {
     if (handle.caller != std::this_thread::get_id()) return {};
@@ -86,14 +87,14 @@ perdure_status on_session(perdure_t* handle, Body body) {
   return finish(*found, base::caught("perdure", [&]() -> base::Status { return body(*found->session); }));
 }
 
-// In the first exchange of all, an agreement, for who has no memory for more.
+// Reports the failure in the first exchange of all, an agreement, for a rank without memory for more.
 void say_failed(const perdure_communicator& c, base::ErrorCode why) {
   std::uint64_t words[4] = {client::failure_word(c.rank, why)};
   (void)c.allreduce(c.context, words, 4, 1);
 }
 
-// Ranks that each open for itself write the same checkpoints side by side: at best all but one are refused, far from
-// the cause.
+// Ranks that open separately write the same checkpoints concurrently. At best all but one are refused, far from the
+// cause.
 base::Status check_alone(const char* options) {
   const auto launched = comm::one_of_several([](const char* name) { return std::getenv(name); });
   if (!launched) return {};
@@ -382,7 +383,7 @@ perdure_status perdure_passed_over(perdure_t* handle, unsigned which, perdure_pa
 perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
                                        size_t count) {
   return on_session(handle, [&](client::Session& s) {
-    // Null ids with a count: -1 is protected nowhere, so that the refusal is collective.
+    // Null ids with a count: -1 is never protected, so the refusal is collective.
     static constexpr std::int32_t kNowhere = -1;
     const std::span<const std::int32_t> wanted =
         ids != nullptr ? std::span(ids, count) : std::span(&kNowhere, count == 0 ? 0 : 1);
@@ -393,7 +394,7 @@ perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int6
 perdure_status perdure_restore_part(perdure_t* handle, const char* name, int64_t version, int rank, int id,
                                     void* address, size_t element_bytes, size_t count) {
   return on_session(handle, [&](client::Session& s) {
-    // What overflows is stored nowhere, and so is a negative rank: the refusal is collective.
+    // An overflowing size is never stored, and neither is a negative rank: the refusal is collective.
     std::uint64_t bytes = 0;
     const bool huge = __builtin_mul_overflow(element_bytes, count, &bytes);
     return s.restore_part(
@@ -404,7 +405,7 @@ perdure_status perdure_restore_part(perdure_t* handle, const char* name, int64_t
 
 perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                             double timeout_s) {
-  // A C program may pass any number; what is no level is refused collectively.
+  // A C program may pass any number; an invalid level is refused collectively.
   int number = 0;
   static_assert(sizeof number == sizeof level);
   std::memcpy(&number, &level, sizeof number);
@@ -466,7 +467,7 @@ double perdure_patience(void) { return perdure::comm::Patience::seconds(); }
 void perdure_late(const char* who) {
   try {
     perdure::comm::Patience::end(who);
-  } catch (...) {  // no memory: the group counts as broken, for a reason that nobody knows
+  } catch (...) {  // no memory: the group counts as broken, for an unknown reason
   }
 }
 
@@ -494,7 +495,7 @@ perdure_status perdure_close(perdure_t** handle) {
   failure = {};
   if (*handle == nullptr) return PERDURE_CLOSED;
   const auto found = capi::find_handle(*handle);
-  std::unique_ptr<client::Session> closed;  // taken out under the handle's mutex: whoever waits for it finds it closed
+  std::unique_ptr<client::Session> closed;  // taken out under the handle's mutex: waiting threads find it closed
   perdure_status status = on_session(*handle, [&](client::Session& s) {
     auto outcome = s.close();
     closed = std::move(found->session);

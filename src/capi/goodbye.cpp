@@ -11,7 +11,7 @@
 namespace perdure::capi {
 namespace {
 
-// Another thread may just be asking something. One that waits for ranks that are gone never lets go of the handle.
+// Another thread may be in a call. One that waits for dead ranks never releases the handle.
 constexpr std::chrono::seconds kPatience{3};
 
 std::atomic<std::int32_t> opener{0};  // the process that opened a handle last
@@ -25,19 +25,19 @@ void abandon(std::unique_ptr<client::Session> session) {
   abandoned->push_back(std::move(session));
 }
 
-// False: a call that goes on has it.
+// Returns false if a running call has it.
 bool end_handle(Handle& handle) {
   const HandleLock holding(handle, kPatience);
   if (!holding.held()) return false;
   if (!handle.session) return true;
-  // A group of the caller's own may have gone with the variables of main().
+  // The caller's own group may have been destroyed with the variables of main().
   const auto closing = handle.group == Group::own ? client::Closing::early : client::Closing::alone;
   (void)close_early(handle, closing, "the end of the program");
   return true;
 }
 
-// A fork may have copied locks that nobody opens any more: a child that opened nothing takes none. What cannot be
-// closed for want of memory stays as it does when the process is killed.
+// fork() may have copied locks that nobody releases any more: a child that opened nothing takes none. A handle that
+// cannot be closed for lack of memory stays as if the process was killed.
 void end_handles() noexcept {
   if (opener != os::process_id()) return;
   base::attempt([] {
@@ -63,7 +63,8 @@ base::Status close_early(Handle& handle, client::Closing closing, const std::str
   return outcome;
 }
 
-// atexit(): what was constructed before the first handle, such as the program's global data, is destroyed later.
+// Registers with atexit(): objects constructed before the first handle, such as the program's globals, are destroyed
+// later.
 void close_at_process_end() {
   opener = os::process_id();
   [[maybe_unused]] static const int registered = std::atexit(end_handles);

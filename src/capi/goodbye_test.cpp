@@ -1,4 +1,4 @@
-// Handles that somebody else than their owner closes, and processes that are to open for all ranks. tests/goodbye has
+// Tests handles that are closed without their owner, and processes that are to open for all ranks. tests/goodbye has
 // programs that end.
 #include "capi/goodbye.hpp"
 
@@ -72,7 +72,7 @@ TEST_F(ClosedEarly, WithSomethingLeftIsToldToItsOwnerAndWhereThatIsWanted) {
 
 class CloseOfSomeRanks : public HandleOfATest {};
 
-// As where one rank is in MPI_Finalize already, and the others are in another call.
+// One rank is in MPI_Finalize already, and the others are in another call.
 TEST_F(CloseOfSomeRanks, FailsAndStoresWhatTheirNodeHas) {
   const std::string at = directory_.path();
   const std::string options = "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
@@ -117,7 +117,7 @@ TEST(HandleLocks, AreFreeForTheNextAfterwards) {
   EXPECT_TRUE(HandleLock(handle, std::chrono::milliseconds(1)).held());
 }
 
-/// An owner that calls the handle by which it is asked.
+/// An owner that calls the handle that asks it.
 struct CallsAgain {
   perdure_t* handle;
   std::uint64_t word = 5;
@@ -152,7 +152,7 @@ TEST_F(CallWithinACall, IsBusyAndDoesNotWaitForItself) {
   EXPECT_EQ(perdure_close(&owner.handle), PERDURE_OK) << perdure_error_text(nullptr);
 }
 
-/// A variable of the environment while it lives.
+/// Sets a variable of the environment while it lives.
 class Launcher {
  public:
   Launcher() { ::setenv("OMPI_COMM_WORLD_SIZE", "2", 1), ::setenv("OMPI_COMM_WORLD_RANK", "1", 1); }

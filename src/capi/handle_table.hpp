@@ -1,6 +1,6 @@
 #pragma once
-// Numbers that stand for objects: a program holds one as a pointer that is never followed, so that a call with a number
-// that was given back is an error and not a crash (docs/adr/0001).
+// Maps numbers to objects. A program holds a number as a pointer that is never followed. So a call with a stale number
+// is an error and not a crash (docs/adr/0001).
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,7 +12,7 @@ namespace perdure::capi {
 template <class Public, class Held>
 class HandleTable {
  public:
-  /// Never destroyed: what is still open at the end of the process keeps its threads until it is gone.
+  /// Never destroyed: objects that are open at the end of the process keep their threads until it is gone.
   static HandleTable& instance() {
     static auto* table = new HandleTable;
     return *table;
@@ -28,7 +28,7 @@ class HandleTable {
     const auto it = held_.find(reinterpret_cast<std::uintptr_t>(handle));
     return it == held_.end() ? nullptr : it->second;
   }
-  /// Takes it out; nothing when it is not there.
+  /// Removes and returns it; nothing if it is not there.
   std::shared_ptr<Held> take(Public* handle) {
     std::lock_guard guard(mutex_);
     auto node = held_.extract(reinterpret_cast<std::uintptr_t>(handle));

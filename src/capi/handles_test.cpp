@@ -1,4 +1,4 @@
-// Handles as numbers of a table: a stale one is an error, never a crash; and what the C functions check themselves.
+// Tests handles as numbers of a table: a stale one is an error, never a crash. Tests also the C functions' own checks.
 #include "capi/handles.hpp"
 
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(CApi, ACloseThatLeavesSomethingBehindSaysWhatWhyWhereAndWhatToDo) {
   EXPECT_STREQ(perdure_error_text(nullptr), "the handle is closed") << "this was no failure of a close";
 }
 
-/// What a handle's close prints, whose store is full. Nobody waits for long.
+/// Returns the message of closing a handle whose store is full. Nobody waits for long.
 std::string told_by_a_close(const std::string& more) {
   test_support::TemporaryDirectory directory;
   const std::string store = directory.path() + "/store";
@@ -192,7 +192,7 @@ TEST(CApi, ACloseThatWaitsPrintsNothingWhereNobodyWantsThat) {
   EXPECT_EQ(told_by_a_close("engine.drain_timeout=1.2"), "");
 }
 
-// The limit makes one block cost a day; a close that waited for it would not come back.
+// With the limit one block takes a day; a close that waited for it would not return.
 TEST(CApi, ACloseDoesNotWaitForWhatABandwidthLimitAllowsLater) {
   test_support::TemporaryDirectory directory;
   const std::string options = "store.path=" + directory.path() + "/store;node.path=" + directory.path() +

@@ -1,4 +1,4 @@
-// The C functions of readers: argument checks and calls, nothing else. Exceptions (memory) stop here.
+// Implements the C functions of readers: argument checks and calls, nothing else. Exceptions (memory) stop here.
 #include <algorithm>
 
 #include "capi/handle_table.hpp"
@@ -17,12 +17,12 @@ using capi::refuse;
 using reader::StoredContent;
 
 struct ReaderHandle {
-  std::int32_t process = 0;  // that opened it; never changes, so that it may be read without the mutex
+  std::int32_t process = 0;  // the opener; immutable, so that it may be read without the mutex
   std::mutex mutex;
   std::unique_ptr<store::Store> store;
   store::VersionListing listing;
   std::optional<StoredContent> content;
-  std::vector<std::string> types;  // of the regions, which infos point to
+  std::vector<std::string> types;  // types of the regions; infos point into them
   std::string error_text;
 };
 
@@ -65,7 +65,7 @@ perdure_stored_version described(const reader::VersionFacts& facts) {
 Status list_versions(const char* store_path, const char* name, perdure_version_visitor visit, void* context) {
   if (visit == nullptr) return refuse("visit", "it is null");
   PERDURE_TRY(const auto store, open_store(store_path));
-  PERDURE_TRY(auto names, store->names());  // says so when there is no store
+  PERDURE_TRY(auto names, store->names());  // fails if there is no store
   if (name != nullptr && std::find(names.begin(), names.end(), name) == names.end())
     return base::fail(PERDURE_NOT_FOUND, name, "no such checkpoint in " + store->properties().location);
   if (name != nullptr) names = {name};
@@ -77,7 +77,7 @@ Status list_versions(const char* store_path, const char* name, perdure_version_v
       return goes_on = visit(context, &version) == 0;
     });
     if (!goes_on) return {};
-    // Of all names: what others may not show, and what went meanwhile.
+    // When all names are listed, skips those that are not readable, or have gone meanwhile.
     const auto code = listed ? PERDURE_OK : listed.error().code;
     const bool passes = name == nullptr && (code == PERDURE_PERMISSION || code == PERDURE_NOT_FOUND);
     if (!listed && !passes) return base::fail(listed.error());
@@ -91,7 +91,7 @@ struct BranchOfName {
   std::optional<plan::Branch> branch;
 };
 
-/// NAME or NAME@BRANCH.
+/// Parses NAME or NAME@BRANCH.
 base::Result<BranchOfName> branch_of_name(const std::string& text) {
   const auto at = text.find('@');
   if (at == std::string::npos) return BranchOfName{text, std::nullopt};
@@ -106,7 +106,7 @@ Status open_content(ReaderHandle& handle, const char* store_path, const char* na
   if (version < 0 && version != PERDURE_LATEST) return refuse("version", "it is negative, and not PERDURE_LATEST");
   const auto wanted = version < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(version));
   PERDURE_TRY(handle.store, open_store(store_path));
-  PERDURE_CHECK(handle.store->names());  // says so when there is no store
+  PERDURE_CHECK(handle.store->names());  // fails if there is no store
   PERDURE_TRY(const BranchOfName of, branch_of_name(name));
   PERDURE_TRY(auto opened, reader::open_version(*handle.store, of.name, wanted, of.branch));
   handle.listing = std::move(opened.listing);
@@ -220,7 +220,7 @@ perdure_status perdure_close_reader(perdure_reader_t** reader) {
   const auto taken = Readers::instance().take(*reader);
   *reader = nullptr;
   if (!taken) return PERDURE_CLOSED;
-  std::lock_guard guard(taken->mutex);  // a call that still runs ends first
+  std::lock_guard guard(taken->mutex);  // a running call ends first
   return PERDURE_OK;
 }
 
@@ -308,7 +308,7 @@ perdure_status perdure_reader_verify(perdure_reader_t* reader) {
 
 perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path, const char* const* regions,
                                      size_t count, int options) {
-  return on_reader(reader, [&](StoredContent& content, ReaderHandle& handle) -> Status {
+  return on_reader(reader, [&](StoredContent& content, ReaderHandle&) -> Status {
     if (path == nullptr) return refuse("path", "it is null");
     if ((regions == nullptr) != (count == 0))
       return refuse("regions", regions == nullptr ? "it is null, and there are to be some" : "there are none in it");

@@ -1,4 +1,4 @@
-// What the C functions of readers check themselves, and that they give what is stored.
+// Tests the C functions of readers: their own checks, and that they return the stored content.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Version 3 of "heat": temperature (4 x 6, divided in columns), a region of each rank, and a scalar on rank 0.
+/// Has version 3 of "heat": temperature (4 x 6, divided in columns), a region of each rank, and a scalar on rank 0.
 class ReaderInC : public testing::Test {
  protected:
   ReaderInC() {
@@ -109,7 +109,7 @@ TEST_F(ReaderInC, ListsTheRegionsOfAllRanks) {
   EXPECT_EQ(perdure_reader_find(reader_, "9", nullptr), PERDURE_INVALID_ARGUMENT);
 }
 
-// An older version of another branch, and a name that says no branch.
+// Has an older version of another branch, and a name without branch.
 TEST_F(ReaderInC, TakesAVersionOfABranch) {
   std::vector<reader::WrittenRank> ranks(1);
   ranks[0].add(segment::RegionEntry{2, 4, 1}, std::vector<std::byte>(4));

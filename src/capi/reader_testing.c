@@ -1,11 +1,11 @@
-/* What a program in C does with a reader, for reader_test.cpp: the header is C, and the functions are called as it
- * says. */
+/* Uses a reader from C, for reader_test.cpp: the header is C, and the functions are called as it
+ * documents. */
 #include <stdio.h>
 #include <string.h>
 
 #include "perdure/perdure_reader.h"
 
-/* The sum of the array `region` of 8-byte reals; negative when it could not be read. */
+/* Returns the sum of the array `region` of 8-byte reals; negative if it cannot be read. */
 double sum_in_c(const char* store, const char* name, const char* region) {
   perdure_reader_t* reader = NULL;
   char message[256];

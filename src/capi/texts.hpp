@@ -1,5 +1,5 @@
 #pragma once
-// Texts of errors, as the C functions give them.
+// Formats texts of errors for the C functions.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -12,7 +12,7 @@ inline base::Status refuse(const char* what, const char* why) {
   return base::fail(PERDURE_INVALID_ARGUMENT, what, why);
 }
 
-/// A text that no memory can be had for is one that needs none.
+/// If there is no memory for a text, returns one that needs none.
 inline std::string text_of(const base::Error& error) noexcept {
   try {
     return error.text();

@@ -25,8 +25,8 @@ perdure_t* newest() {
   return open.groups.empty() ? nullptr : open.groups.back()->handle;
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI 4.1, 11.2.4), when all of MPI still
-// works. An error of this function would end the program.
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI 4.1, 11.2.4). At that time all of MPI
+// still works. An error of this function would end the program.
 int close_all(MPI_Comm /*comm*/, int /*keyval*/, void* /*attribute*/, void* /*state*/) {
   while (perdure_t* const handle = newest()) {
     (void)perdure_close_early(handle, "MPI_Finalize");
@@ -47,7 +47,7 @@ bool attach() {
 
 }  // namespace
 
-// Where that fails, the end of the process still stores what this node has.
+// If that fails, the end of the process still stores this node's data.
 void close_at_finalize(Group& group, perdure_t* handle) noexcept {
   group.handle = handle;
   OpenHandles& open = open_handles();

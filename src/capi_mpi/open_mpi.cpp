@@ -1,4 +1,5 @@
-// The MPI communicator as a perdure_communicator. MPI is called only here, on the thread that makes a collective call.
+// Wraps the MPI communicator as a perdure_communicator. MPI is called only here, on the thread that makes a collective
+// call.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,11 +29,11 @@ bool finalised() {
   return done != 0;
 }
 
-// An MPI call spins until all ranks are there. Here one may wait long for the others, which capture or recover: then
-// the processor is better left to them and to the engines. So it spins for a millisecond, and looks in now and then
-// later.
-// `late`: null, or gets true where that took longer than `seconds` or another rank calls the roll; the request is not
-// done then. Time in which this process did not run, such as of a job that was suspended, does not count.
+// Waits for a request of MPI. An MPI call spins until all ranks are there. Here a rank may wait long for the others,
+// which capture or recover: then it should leave the processor to them and to the engines. So it spins for a
+// millisecond, and then looks only now and then. `late`: null, or set to true if that took longer than `seconds` or
+// another rank calls the roll. The request is not done then. Time in which this process did not run, such as in a
+// suspended job, does not count.
 int wait(int begun, MPI_Request& request, MPI_Comm comm = MPI_COMM_NULL, double seconds = 0, bool* late = nullptr) {
   using Clock = perdure::capi_mpi::WaitedTime::Clock;
   if (begun != MPI_SUCCESS) return begun;
@@ -55,7 +56,7 @@ int wait(int begun, MPI_Request& request, MPI_Comm comm = MPI_COMM_NULL, double 
 
 bool unusable(void* context) { return finalised() || static_cast<Group*>(context)->broken; }
 
-// Where ranks do not come, MPI may write to this memory after the call: it is not freed.
+// If ranks do not come, MPI may write to this memory after the call: it is not freed.
 int patient_allreduce(Group& group, std::span<uint64_t> values, MPI_Op operation, double seconds) {
   std::unique_ptr<uint64_t[]> own(new (std::nothrow) uint64_t[values.size()]);
   if (own == nullptr) return MPI_ERR_NO_MEM;

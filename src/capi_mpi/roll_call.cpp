@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Nothing but this is sent from rank to rank of the group: all else are collective calls.
+// Only these messages go from rank to rank of the group: everything else is a collective call.
 constexpr int kHere = 1, kText = 2, kCall = 3;
 constexpr int kMostCollectors = 8;
 using Text = std::array<char, 400>;
@@ -23,7 +23,7 @@ class RollCall {
   RollCall(MPI_Comm comm, double seconds) : comm_(comm) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &size_);
-    // Ranks come one after the other; as long again is waited for the text.
+    // Ranks come one after the other; the wait for the text is as long again.
     const double grace_s = std::clamp(seconds / 10, 1.0, 10.0);
     collected_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(grace_s));
     told_ = collected_ + (collected_ - Clock::now());
@@ -36,7 +36,7 @@ class RollCall {
     if (!collects(rank_)) return listen();
     for (int rank = 0; rank < size_; ++rank)
       if (!collects(rank)) send("", 1, rank, kCall);
-    int others = 0;  // that have come; one at least has not
+    int others = 0;  // ranks that have come; one at least has not
     while (others + 2 < size_ && Clock::now() < collected_) others += hear() ? 1 : pause();
     while (hear()) continue;
     int lowest = 0;
@@ -55,7 +55,7 @@ class RollCall {
       if (collector(i) == rank) return true;
     return false;
   }
-  // `text` outlives the call: nobody waits for it to be taken.
+  // `text` outlives the call: the send is not waited for.
   void send(const char* text, std::size_t bytes, int to, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (MPI_Isend(text, static_cast<int>(bytes), MPI_CHAR, to, tag, comm_, &request) == MPI_SUCCESS)
@@ -83,7 +83,7 @@ class RollCall {
     for (int rank = 0; rank < size_; ++rank)
       if (rank != rank_ && came_[static_cast<std::size_t>(rank)] != 0) send(text.data(), text.size(), rank, kText);
     perdure_late(text.data());
-    // They are told while this rank makes calls of MPI.
+    // Answers them while this rank makes calls of MPI.
     MPI_Status status;
     const auto for_all = std::chrono::milliseconds(100) + size_ * std::chrono::microseconds(20);
     for (const auto end = Clock::now() + for_all; Clock::now() < end; pause()) (void)next(kText, status);

@@ -1,3 +1,4 @@
+// The waited time leaves out the time in which the process was stopped.
 #include "capi_mpi/waited_time.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Ranges of addresses that do not overlap, in the order of their addresses: what a new one overlaps is beside it, so
-// that nobody looks at the others.
+// Orders ranges of addresses that do not overlap. The ranges that a new one overlaps are its neighbours, so no others
+// are examined.
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -9,15 +9,15 @@
 
 namespace perdure::capture {
 
-/// `Address` has an order, which is all that is asked of it. No range is empty.
+/// `Address` needs an order only. No range is empty.
 template <class Address>
 class AddressOrder {
  public:
-  /// The id of a range that [begin, end) overlaps; that of `but` does not count.
+  /// Returns the id of a range that [begin, end) overlaps; that of `but` does not count.
   std::optional<std::int32_t> overlapping(const Address& begin, const Address& end, std::int32_t but) const {
     return overlapping(begin, end, [but](std::int32_t id) { return id != but; });
   }
-  /// The same, of ranges whose ids `counts`.
+  /// Considers only ranges whose id satisfies `counts`.
   template <class Counts>
   requires std::predicate<Counts, std::int32_t> std::optional<std::int32_t> overlapping(const Address& begin,
                                                                                         const Address& end,
@@ -27,20 +27,20 @@ class AddressOrder {
     if (next != ranges_.begin())
       if (const auto before = std::prev(next); begin < before->second.end && counts(before->second.id))
         return before->second.id;
-    for (; next != ranges_.end() && next->first < end; ++next)  // those that do not count are not answers
+    for (; next != ranges_.end() && next->first < end; ++next)  // ranges that do not count are no answers
       if (counts(next->second.id)) return next->second.id;
     return std::nullopt;
   }
-  /// It overlaps none that is there.
+  /// Adds a range, which overlaps no other.
   void add(const Address& begin, const Address& end, std::int32_t id) {
     ranges_.insert_or_assign(begin, Range{end, id});
   }
-  /// Nothing happens where another id has a range that begins there.
+  /// Does nothing if the range that begins there has another id.
   void remove(const Address& begin, std::int32_t id) {
     const auto found = ranges_.find(begin);
     if (found != ranges_.end() && found->second.id == id) ranges_.erase(found);
   }
-  /// Takes over all ranges of `others`, which overlap none that is there. Needs no memory.
+  /// Takes over all ranges of `others`, which overlap none of these. Needs no memory.
   void merge(AddressOrder& others) noexcept { ranges_.merge(others.ranges_); }
 
  private:

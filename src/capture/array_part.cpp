@@ -10,14 +10,14 @@ namespace perdure::capture {
 namespace {
 
 constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kMostLeft = 16384;  // of one box: each cut goes through all of them
+constexpr std::size_t kMostLeft = 16384;  // of one box: each cut visits all of them
 
 base::Error wrong(std::int32_t id, const segment::Label& label, const std::string& cause,
                   const std::string& remedy = "") {
   return {PERDURE_INVALID_ARGUMENT, segment::region_text(id, label), cause, remedy, false};
 }
 
-// Dense with its ghosts around it.
+// Lays out the box densely with its ghosts around it.
 std::optional<array::Strides> dense(const array::Box& box, const array::Index& ghosts, std::uint64_t element_bytes) {
   array::Strides strides{};
   auto stride = static_cast<std::int64_t>(element_bytes);
@@ -31,7 +31,8 @@ std::optional<array::Strides> dense(const array::Box& box, const array::Index& g
   return strides;
 }
 
-// The distance of its lowest and its highest element from the first, in bytes; nothing when memory cannot be so large.
+// Returns the distances of the lowest and the highest element from the first, in bytes; nothing if memory cannot be so
+// large.
 std::optional<std::pair<std::int64_t, std::int64_t>> reach(const array::Box& box, const array::Strides& strides,
                                                            std::uint64_t element_bytes) {
   std::int64_t lowest = 0, highest = static_cast<std::int64_t>(element_bytes);
@@ -185,7 +186,7 @@ segment::RegionEntry ArrayPart::declaration() const {
   list.boxes.clear();
   list.whole.end[0] = 0;
   auto entry = segment::entry_of(stored_.id, list);
-  return entry ? std::move(*entry) : stored_;  // without boxes there is nothing that it could be refused for
+  return entry ? std::move(*entry) : stored_;  // without boxes there is no reason to refuse it
 }
 
 std::vector<array::Strided> ArrayPart::wanted() const {

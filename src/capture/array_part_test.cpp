@@ -1,4 +1,4 @@
-// Parts of arrays in captures and restores, element by element.
+// Checks parts of arrays in captures and restores, element by element.
 #include "capture/array_part.hpp"
 
 #include <gtest/gtest.h>

@@ -10,11 +10,11 @@ namespace {
 
 using State = BlockState;
 
-// Whoever has waited for one in so many of the blocks is about to wait for longer than the copying of all takes.
-// Measured, with blocks of 16 KiB: a wait takes as long as copying ten of them.
+// A thread that has waited in so many of the blocks is about to wait for longer than copying all takes. Measured with
+// blocks of 16 KiB: a wait takes as long as copying ten of them.
 constexpr std::size_t kOfFaulted = 32, kOfOpened = 400;
 
-// By state and event.
+// Indexed by state and event.
 constexpr std::array<std::array<std::optional<State>, 5>, 7> kAfter = {{
     // take            await           finish         open          lose
     {State::copying, std::nullopt, std::nullopt, std::nullopt, State::lost},   // untouched
@@ -37,15 +37,15 @@ void add(std::vector<CopyPart>& parts, const CopyPart& of, std::uint64_t begin, 
   if (begin < end) parts.push_back({begin, end, of.to + (begin - of.begin)});
 }
 
-/// The length from which on ranges are among the most that may be.
+/// Returns the least length of ranges that are within the limit.
 std::uint64_t least_of(std::vector<std::uint64_t> lengths, const CopyChoiceLimits& limits) {
   if (lengths.size() <= limits.most_ranges) return limits.least_bytes;
   const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>(limits.most_ranges);
   std::nth_element(lengths.begin(), nth, lengths.end(), std::greater<>());
-  return *nth + 1;  // of equally long ones none: fewer are not many more copies
+  return *nth + 1;  // none of equally long ones: fewer are not many more copies
 }
 
-/// Of each range its first block's number, and the number of all.
+/// Returns the number of each range's first block, and the number of all.
 std::vector<std::size_t> firsts_of(const std::vector<CopyPart>& ranges, std::uint64_t block_bytes) {
   std::vector<std::size_t> firsts;
   std::size_t blocks = 0;
@@ -187,7 +187,7 @@ bool BlockPlan::any(const BlockRun& run, BlockState state) const {
   return std::find(first, end, state) != end;
 }
 
-// Most who write go on upwards.
+// Most writers continue upwards.
 BlockRun BlockPlan::take_copied(std::size_t number) {
   const std::size_t range = range_of(number), most = opened_.of(number);
   const std::size_t end = std::min(first_[range + 1], number + most);
@@ -203,7 +203,7 @@ BlockRun BlockPlan::take_copied(std::size_t number) {
 Stride::Stride(std::size_t least, std::size_t most, std::size_t patience)
     : least_(least), most_(most), patience_(std::max<std::size_t>(4, patience)) {}
 
-// What lies between the last ones and this may have been done by who goes ahead.
+// A thread that copies ahead may have done the blocks between the last ones and this.
 std::size_t Stride::of(std::size_t number) const {
   const std::size_t end = last_.first + last_.count;
   const bool follows = last_.count > 0 && number >= end && number - end <= most_;

@@ -163,7 +163,7 @@ TEST(CopyChoice, TakesWholePagesThatCanBeProtectedAndCopiesTheRestAtOnce) {
   const std::vector<CopyPart> parts = {{0x10010, 0x30ff0, target(0x1000)},    // edges on both sides
                                        {0x30ff0, 0x31800, target(0x200)},     // no whole page
                                        {0x50000, 0x60000, target(0x90000)},   // nothing but pages
-                                       {0x70000, 0x90000, target(0xa0000)},   // leaves what can be protected
+                                       {0x70000, 0x90000, target(0xa0000)},   // exceeds the protectable memory
                                        {0x40000, 0x42000, target(0xf0000)}};  // short
   const CopyChoice choice = choose_copy(parts, {{0x10000, 0x42000}, {0x50000, 0x80000}}, {0x1000, 0x4000, 10});
   EXPECT_EQ(choice.later,

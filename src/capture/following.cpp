@@ -9,7 +9,7 @@ std::uintptr_t number(const std::byte* address) { return reinterpret_cast<std::u
 
 bool is_of(segment::ArrayKind kind, const Region& region) { return region.part && region.part->array().kind == kind; }
 
-// Elements of one row of a list.
+// Returns the elements of one row of a list.
 std::uint64_t row_elements(const Region& region) {
   const array::Box& whole = region.part->array().whole;
   std::uint64_t elements = 1;
@@ -17,10 +17,10 @@ std::uint64_t row_elements(const Region& region) {
   return elements;
 }
 
-// Bytes from its address on; 0: it has no memory.
+// Returns the bytes from its address on; 0: it has no memory.
 std::uint64_t reach(const Region& region) { return region.part ? region.part->reach_bytes() : region.bytes(); }
 
-// It is all that its owner has.
+// Whether it is all that its owner has.
 bool is_all(const Region& region, const OwnedElements& has) {
   if (region.part && !is_of(segment::ArrayKind::list, region)) return false;
   const std::uint64_t count = region.part ? region.part->rows() * row_elements(region) : region.count;
@@ -65,7 +65,7 @@ base::Result<std::optional<Region>> followed(const Region& region, const OwnedEl
                                              const OwnedElements& now) {
   const bool all = is_all(region, before), same_count = now.count == before.count;
   if (now == before || (same_count && reach(region) == 0)) return std::nullopt;
-  // A block without elements stays one, whatever else its owner is for.
+  // A block without elements stays one, whatever else its owner holds.
   if (reach(region) == 0 && !all && !is_of(segment::ArrayKind::replicated, region)) return std::nullopt;
   if (now.count == 0)
     return base::fail(refused(region, counts(before, now) + ": was it moved or cleared?",

@@ -1,4 +1,4 @@
-// What the answer of an owner means for a region.
+// Tests what an owner's answer means for a region.
 #include "capture/following.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ class Followed : public testing::Test {
  protected:
   std::byte* at(std::size_t offset) { return memory_.data() + offset; }
   OwnedElements has(std::size_t offset, std::uint64_t count) { return {at(offset), count}; }
-  /// Elements of 8 bytes.
+  /// Has elements of 8 bytes.
   Region local(std::size_t offset, std::uint64_t count) { return {3, count == 0 ? nullptr : at(offset), 8, count}; }
   static segment::ArrayEntry array(segment::ArrayKind kind, std::vector<std::uint64_t> extents) {
     segment::ArrayEntry entry;
@@ -26,7 +26,7 @@ class Followed : public testing::Test {
     if (rows > 0) owned.push_back({entry.whole, at(offset)});
     return region_of(ArrayPart::make(3, entry, {}, owned, true).value());
   }
-  /// 4 of 10 elements, with a ghost on either side.
+  /// Has 4 of 10 elements, with a ghost on either side.
   Region block(std::size_t offset) {
     Ghosts ghosts;
     ghosts.width[0] = 1;

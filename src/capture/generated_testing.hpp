@@ -1,5 +1,5 @@
 #pragma once
-// A capture that nobody has in memory, and a target that is none: what a stream or a file would be, for tests.
+// Generates a capture, and a target without memory, like a stream or a file, for tests.
 #include <algorithm>
 #include <map>
 
@@ -7,8 +7,8 @@
 
 namespace perdure::capture {
 
-/// Two entries, of which the second is opaque; byte i of the capture follows from the seed. Gives bytes in small pieces
-/// out of a buffer that it uses again and again.
+/// Has two entries, of which the second is opaque; byte i of the capture follows from the seed. It gives bytes in small
+/// pieces out of a buffer that it reuses.
 class GeneratedSource : public Source {
  public:
   GeneratedSource(std::uint64_t bytes, std::uint64_t seed) : bytes_(bytes), seed_(seed) {}
@@ -36,7 +36,7 @@ class GeneratedSource : public Source {
   std::uint64_t bytes_, seed_;
 };
 
-/// Takes what is written, and keeps what it asked for: all, or these ranges.
+/// Takes written bytes, and keeps what it asked for: all, or these ranges.
 class CollectingTarget : public Target {
  public:
   CollectingTarget() = default;
@@ -58,7 +58,7 @@ class CollectingTarget : public Target {
     for (const auto& [begin, piece] : pieces_) bytes += piece.size();
     return bytes;
   }
-  /// Whether each byte that was written is the capture's byte at its offset.
+  /// Whether each written byte is the capture's byte at its offset.
   bool agrees_with(base::ConstByteSpan capture) const {
     return std::ranges::all_of(pieces_, [&](const auto& one) {
       return one.first + one.second.size() <= capture.size() &&

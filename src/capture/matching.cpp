@@ -17,14 +17,14 @@ constexpr std::size_t kMostTold = 200;
 using segment::CalledRegion;
 using segment::kNoPartner;
 
-/// What RegionChanges says of these stored regions.
+/// Applies RegionChanges to these stored regions.
 class ChangedNames {
  public:
   ChangedNames(const RegionChanges& changes, const std::vector<CalledRegion>& stored,
                const std::vector<CalledRegion>& protected_ones)
       : changes_(changes), stored_(stored), protected_(protected_ones) {}
 
-  /// By stored region; of two that have become one, none is taken.
+  /// Returns partners by stored region; if two have become one, neither is taken.
   std::vector<std::size_t> partners() const {
     std::vector<std::size_t> partners(stored_.size(), kNoPartner);
     std::map<std::size_t, std::vector<std::size_t>> found;
@@ -51,8 +51,8 @@ class ChangedNames {
     return static_cast<std::size_t>(at - regions.begin());
   }
 
-  // A checkpoint that the renamed program has written has the new name, which then belongs to itself: unless that is of
-  // one that is renamed, too, or passed over.
+  // A checkpoint of the renamed program has the new name, which then refers to itself. The exception is a new name that
+  // is itself renamed or passed over.
   bool is_renamed(const std::string& before, const std::string& now) const {
     if (the_one(stored_, before) == kNoPartner || the_one(protected_, now) == kNoPartner) return false;
     if (count(stored_, now) == 0) return true;
@@ -94,7 +94,7 @@ std::string memory_difference(const Region& region, const RegionEntry& entry) {
   return {};
 }
 
-// Empty: it is the same.
+// Returns "" if they are the same.
 base::Result<std::string> difference(const Region& region, const RegionEntry& entry) {
   if (region.part && entry.kind == segment::EntryKind::array) {
     PERDURE_TRY(const auto array, segment::array_of(entry, "stored checkpoint"));
@@ -137,7 +137,7 @@ std::vector<std::int32_t> pair_regions(const RegionTable& table, const std::vect
   const auto entries = segment::called(stored);
   segment::KnownPairs known;
   if (!table.changes().renamed().empty()) known.partners = ChangedNames(table.changes(), entries, regions).partners();
-  known.only_by_name.resize(entries.size());  // what is not wanted any more is not taken by its number
+  known.only_by_name.resize(entries.size());  // regions that are no longer wanted are not taken by their number
   for (std::size_t i = 0; i < entries.size(); ++i)
     known.only_by_name[i] = !entries[i].name.empty() && table.changes().passes_over_by_name(entries[i].name);
   std::vector<std::int32_t> to(stored.size(), kNoRegion);
@@ -177,7 +177,7 @@ base::Result<Matching> match_regions(const RegionTable& table, const std::vector
 std::size_t entry_for(const RegionTable& table, const std::vector<RegionEntry>& stored, std::int32_t id) {
   const auto numbered = std::find_if(stored.begin(), stored.end(), [&](const RegionEntry& e) { return e.id == id; });
   const Region* region = table.find(id);
-  // Of the same number and name: no other can be meant, unless names have changed.
+  // Number and name agree: no other can be meant, unless names have changed.
   const bool same = region != nullptr && numbered != stored.end() && segment::name_of(*numbered) == region->name() &&
                     table.changes().renamed().empty();
   if (region == nullptr || same) return static_cast<std::size_t>(numbered - stored.begin());

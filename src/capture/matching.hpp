@@ -1,5 +1,5 @@
 #pragma once
-// Which stored region fills which protected one, and all in which the two differ. Pure. (docs/adr/0048)
+// Pairs stored regions with protected ones, and finds all their differences. Pure. (docs/adr/0048)
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace perdure::capture {
 /// The protected regions that a restore asks for.
 struct Wanted {
   std::vector<std::int32_t> ids;  ///< ascending
-  bool all = false;               ///< all that there are: then nothing that is stored may be left over
+  bool all = false;               ///< all that there are: then no stored region may be left over
 };
 
 struct RegionDifference {
@@ -26,24 +26,24 @@ struct RegionDifference {
 
 struct Matching {
   std::vector<std::int32_t> to;               ///< by stored entry: the wanted region that it fills, or kNoRegion
-  std::vector<std::int32_t> absent;           ///< wanted, not stored, and may be so; ascending
+  std::vector<std::int32_t> absent;           ///< wanted and not stored, which is allowed; ascending
   std::vector<RegionDifference> differences;  ///< none: it fits
 };
 
-/// By stored entry the protected region that it belongs to, or kNoRegion, whatever their sizes. Where both have a name,
-/// names decide, as RegionChanges says what they are now. Numbers decide where one side has none, and among several
-/// that have the same name.
+/// Returns by stored entry the protected region that it belongs to, or kNoRegion, whatever their sizes. If both have a
+/// name, names decide, after RegionChanges. Numbers decide if one side has none, and among several that have the same
+/// name.
 std::vector<std::int32_t> pair_regions(const RegionTable& table, const std::vector<segment::RegionEntry>& stored);
 
-/// PERDURE_CORRUPT: what is stored of an array is none.
+/// Fails with PERDURE_CORRUPT if a stored array is invalid.
 base::Result<Matching> match_regions(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                                      const Wanted& wanted);
 
-/// The entry of `stored` that fills region `id`: which does not have to be protected, and then counts by its number.
-/// The number of entries: there is none.
+/// Returns the entry of `stored` that fills region `id`; the number of entries if there is none. A region that is not
+/// protected counts by its number.
 std::size_t entry_for(const RegionTable& table, const std::vector<segment::RegionEntry>& stored, std::int32_t id);
 
-/// PERDURE_MISMATCH about `object`: all of them in one text, or the first 200 and how many there are.
+/// Returns PERDURE_MISMATCH about `object`, with all differences in one text, or the first 200 and the count.
 base::Error mismatch(const std::vector<RegionDifference>& differences, const std::string& object);
 
 }  // namespace perdure::capture

@@ -1,4 +1,4 @@
-// A table of what people change between two starts, and what becomes of each.
+// Tests a table of the changes that people make between two starts, and the result of each.
 #include "capture/matching.hpp"
 
 #include <gtest/gtest.h>
@@ -213,7 +213,7 @@ TEST(Matching, DoesNotTakeByItsNumberWhatIsPassedOverByName) {
   EXPECT_EQ(matching.absent, std::vector<std::int32_t>{1});
 }
 
-/// Renames of the program `now`, and what it takes of checkpoints of several ages.
+/// Renames of the program `now`, and their effect on checkpoints of several ages.
 class Renames : public testing::Test {
  protected:
   void rename(const std::string& before, const std::string& now) {

@@ -7,10 +7,10 @@
 namespace perdure::capture {
 namespace {
 
-// What is gathered stays in the processor's first cache, so that gathering costs little.
+// Gathered bytes stay in the processor's first cache, so gathering costs little.
 constexpr std::size_t kWorthACall = 2048, kGathered = 16 << 10;
 
-// It has exactly the boxes that this rank wants, in the same order.
+// Whether it has exactly the boxes that this rank wants, in the same order.
 bool as_wanted(const ArrayPart& part, const segment::RegionEntry& entry) {
   const auto stored = segment::array_of(entry, "stored checkpoint");
   return stored && stored->kind == part.array().kind && !part.fills_ghosts() &&
@@ -29,7 +29,7 @@ std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes) {
 }
 
 std::uint64_t chunk_bytes_of_parts(std::uint64_t total, std::uint64_t most) {
-  constexpr std::uint64_t kUnit = 4 * base::MiB;  // shorter ones are not read sooner
+  constexpr std::uint64_t kUnit = 4 * base::MiB;  // shorter ones are not read faster
   constexpr std::uint64_t kChunks = 16;
   return std::min(std::max(base::round_up(total / kChunks, kUnit), kUnit), most);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Registered memory as the source of a capture and the target of a restore: bytes are copied once, between the
+// Makes registered memory the source of a capture and the target of a restore. Bytes are copied once, between the
 // application's memory and the slot.
 #include <optional>
 
@@ -8,7 +8,7 @@
 
 namespace perdure::capture {
 
-/// All regions of a table, which must stay as it is while it is read.
+/// All regions of a table, which must not change while it is read.
 class MemorySource : public Source {
  public:
   explicit MemorySource(const RegionTable& table) : table_(table), memory_(captured_memory(table)) {}
@@ -22,34 +22,34 @@ class MemorySource : public Source {
   std::vector<std::byte> gathered_;  // small runs of boxes, until they are worth a call
 };
 
-/// Regions of a table; nothing named: all of them. Arrays of which this rank's capture does not have exactly the boxes
-/// that it wants are left out.
+/// Regions of a table, or all if none are named. It leaves out arrays whose boxes in this rank's capture are not
+/// exactly the wanted ones.
 class MemoryTarget : public Target {
  public:
   MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids);
-  /// PERDURE_MISMATCH (matching.hpp) with all in which what is stored differs from what is wanted; about nothing, as
-  /// only the caller knows which version that is.
+  /// Fails with PERDURE_MISMATCH (matching.hpp) and all differences between stored and wanted regions. The error has no
+  /// object: only the caller knows the version.
   base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
-  /// None where they would be many and small.
+  /// Empty if the spans would be many and small.
   std::vector<MemorySpan> memory(ChunkRange range) override {
     return memory_.scattered() ? std::vector<MemorySpan>() : memory_.spans(range);
   }
   base::Status write(ChunkRange range, base::ConstByteSpan bytes) override;
   const Wanted& wanted() const { return wanted_; }
-  /// Of what accept() took: by stored entry the region that it fills, or kNoRegion.
+  /// After accept(): by stored entry the region that it fills, or kNoRegion.
   const std::vector<std::int32_t>& direct() const { return direct_; }
-  /// Arrays that accept() left out, ascending: they are gathered from what other ranks stored.
+  /// Arrays that accept() left out, ascending: they are gathered from other ranks' captures.
   const std::vector<std::int32_t>& elsewhere() const { return elsewhere_; }
-  /// Wanted ones that accept() found absent, and that may be so; ascending.
+  /// Wanted regions that accept() found absent, which is allowed; ascending.
   const std::vector<std::int32_t>& absent() const { return absent_; }
-  /// No capture is this rank's: all arrays are gathered, and memory of one rank is absent.
+  /// No capture belongs to this rank: all arrays are gathered, and memory of single ranks is absent.
   void take_all_elsewhere();
 
  private:
   const RegionTable& table_;
   Wanted wanted_;
   std::vector<std::int32_t> elsewhere_, direct_, absent_;
-  CapturedMemory memory_;  // of what was accepted
+  CapturedMemory memory_;  // of accepted regions
 };
 
 }  // namespace perdure::capture

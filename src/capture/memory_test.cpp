@@ -1,4 +1,4 @@
-// Registered memory as source and target, and another source beside it.
+// Tests registered memory as source and target, and another source beside it.
 #include "capture/memory.hpp"
 
 #include <gtest/gtest.h>

@@ -11,12 +11,12 @@ std::string label(std::int32_t id) { return "region " + std::to_string(id); }
 
 std::uintptr_t begin_of(const Region& region) { return reinterpret_cast<std::uintptr_t>(region.address); }
 
-// What it takes of memory without gaps. Boxes with gaps may lie within each other, as the members of a structure do.
+// Returns the bytes that it occupies without gaps. Boxes with gaps may interleave, as the members of a structure do.
 std::uint64_t occupied(const Region& region) { return region.part ? region.part->dense_bytes() : region.bytes(); }
 
 constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
 
-// Whether there can be such memory.
+// Checks whether such memory can exist.
 base::Status check_memory(const Region& region) {
   const std::string object = region.text();
   if (region.id < 0)
@@ -35,7 +35,7 @@ base::Status check_memory(const Region& region) {
   return {};
 }
 
-// `others`: bytes of all other regions.
+// `others` has the bytes of all other regions.
 base::Status check_sum(const Region& region, std::uint64_t others) {
   if (region.bytes() <= kLimit - others) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, region.text(), "all regions together would have 2^63 bytes or more",
@@ -47,10 +47,10 @@ base::Error overlap(const Region& region, const Region& other) {
           "unprotect one of the two first", false};
 }
 
-// Spans shorter than this cost more than a copy of what is beside them.
+// Shorter spans cost more than a copy of their neighbourhood.
 constexpr std::uint64_t kScattered = 1024;
 
-// Of the same region, protected anew: what was said of it stays where it still holds.
+// The same region is protected anew: earlier statements about it stay where they still hold.
 Region with_what_was_said(Region region, const Region& before) {
   region.optional = before.optional;
   region.restored = before.restored;
@@ -110,7 +110,7 @@ void RegionTable::leave_memory(std::int32_t id) {
   if (region != nullptr && occupied(*region) > 0) order_.remove(begin_of(*region), id);
 }
 
-// All have left their memory before the first is put where it is now: two that have swapped do not overlap.
+// Removes all from their old memory before it places the first: two that swapped do not overlap.
 base::Status RegionTable::move(std::vector<Region> moved) {
   std::uint64_t bytes = bytes_;
   std::vector<std::int32_t> ids;
@@ -134,7 +134,7 @@ base::Status RegionTable::move(std::vector<Region> moved) {
     if (other) return base::fail(overlap(region, *find(*other)));
     there.add(begin, end, region.id);
   }
-  // Nothing fails any more.
+  // No failure is possible from here on.
   for (const std::int32_t id : ids) leave_memory(id);
   for (Region& region : moved) regions_.find(region.id)->second = std::move(region);
   order_.merge(there);
@@ -159,7 +159,7 @@ void RegionTable::place(std::int32_t id, std::shared_ptr<const ArrayPart> placed
   region.part = std::move(placed);
 }
 
-// All but its entry by id.
+// Forgets all but its entry by id.
 void RegionTable::forget(const Region& region) {
   if (occupied(region) > 0) order_.remove(begin_of(region), region.id);
   bytes_ -= region.bytes();
@@ -182,7 +182,7 @@ std::vector<segment::RegionEntry> RegionTable::entries() const {
   return list;
 }
 
-// Of memory alone: a part of an array says all of this where it is declared.
+// Accepts plain memory only: a part of an array gets all this at its declaration.
 base::Result<Region*> RegionTable::memory_of(std::int32_t id, const char* says) {
   const auto found = regions_.find(id);
   const std::string object = perdure::capture::label(id);

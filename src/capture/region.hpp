@@ -1,6 +1,6 @@
 #pragma once
-// Protected regions, and how a range of a capture is cut into pieces of memory. Pure but for the table's state. There
-// may be a million of them: nothing here goes through all for one.
+// Keeps protected regions, and cuts a range of a capture into pieces of memory. Pure but for the table's state. There
+// may be a million regions: no call here visits all for one.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -24,57 +24,58 @@ struct Region {
   std::int32_t id = 0;
   std::byte* address = nullptr;
   std::uint64_t element_bytes = 0;
-  std::uint64_t count = 0;                                 ///< that are stored
+  std::uint64_t count = 0;                                 ///< stored ones
   std::shared_ptr<const ArrayPart> part = {};              ///< of an array; then all of the above follows from it
-  std::shared_ptr<const segment::Label> label = {};        ///< of memory that is no part of an array, if it has any
-  std::shared_ptr<const segment::Elements> elements = {};  ///< the same
+  std::shared_ptr<const segment::Label> label = {};        ///< of plain memory, if it has one
+  std::shared_ptr<const segment::Elements> elements = {};  ///< of plain memory, if it has them
   bool optional = false;                                   ///< a restore may find that it is not stored
-  bool restored = false;                                   ///< the last restore that succeeded filled it
+  bool restored = false;                                   ///< the last successful restore filled it
   std::uint64_t bytes() const { return element_bytes * count; }
   /// Empty: it has none.
   std::string_view name() const;
-  /// How messages call it.
+  /// Its name in messages.
   std::string text() const;
 };
-/// `part` as a region.
+/// Makes a region of `part`.
 Region region_of(std::shared_ptr<const ArrayPart> part);
 
-/// The regions of one handle, ordered by id. What a call costs grows with the logarithm of their number. Not
-/// thread-safe.
+/// The regions of one handle, ordered by id. A call's cost grows with the logarithm of their number. Not thread-safe.
 class RegionTable {
  public:
-  /// Adds or replaces. PERDURE_INVALID_ARGUMENT: negative id, null address with bytes, overflow, overlap with another
-  /// region.
+  /// Adds or replaces a region. PERDURE_INVALID_ARGUMENT: negative id, null address with bytes, overflow, overlap with
+  /// another region.
   base::Status protect(const Region& region);
   base::Status unprotect(std::int32_t id);
-  /// The region whose memory `region` would overlap, if it can be protected at all.
+  /// Returns the region whose memory `region` would overlap, if it can be protected at all.
   std::optional<std::int32_t> overlapped_by(const Region& region) const;
-  /// Others may have the memory of a region until move() says where it is: its owner has left it.
+  /// Lets others have the memory of a region until move() places it: its owner has left it.
   void leave_memory(std::int32_t id);
-  /// Regions that are protected, of which each is a part of an array where it was one before, lie elsewhere or have
-  /// another count, all at once. PERDURE_INVALID_ARGUMENT as protect(); then nothing has changed.
+  /// Moves protected regions, all at once: each lies elsewhere or has another count, and remains a part of an array if
+  /// it was one. PERDURE_INVALID_ARGUMENT as protect(); then nothing has changed.
   base::Status move(std::vector<Region> moved);
   const Region* find(std::int32_t id) const;
   const std::map<std::int32_t, Region>& regions() const { return regions_; }
   std::uint64_t bytes() const { return bytes_; }
   bool has_parts() const { return parts_ > 0; }  ///< of arrays
   std::vector<segment::RegionEntry> entries() const;
-  /// PERDURE_NOT_FOUND when it is not protected; PERDURE_INVALID_ARGUMENT for what is no label, or a part of an array,
-  /// which got its label when it was declared.
+  /// Sets a label. PERDURE_NOT_FOUND: it is not protected. PERDURE_INVALID_ARGUMENT: the label is invalid, or the
+  /// region is a part of an array, which got its label at its declaration.
   base::Status set_label(std::int32_t id, const segment::Label& label);
-  /// The same of what its elements are. PERDURE_INVALID_ARGUMENT also where they are of another size.
+  /// Sets the description of its elements, with the same errors. PERDURE_INVALID_ARGUMENT also if they have another
+  /// size.
   base::Status set_elements(std::int32_t id, const segment::Elements& elements);
-  /// Whether a restore may find that it is not stored. PERDURE_NOT_FOUND. Protecting it again changes nothing of that.
+  /// Sets whether a restore may find that it is not stored. PERDURE_NOT_FOUND. Protecting it again keeps this.
   base::Status set_optional(std::int32_t id, bool optional);
-  /// What a restore did that succeeded: it filled `wanted` but for these, all ascending.
+  /// Records a successful restore: it filled `wanted` except for these, all ascending.
   void note_restored(const std::vector<std::int32_t>& wanted, const std::vector<std::int32_t>& absent,
                      const std::vector<std::int32_t>& absent_arrays = {});
-  /// How the program has changed since checkpoints were stored.
+  /// Changes of the program since checkpoints were stored.
   RegionChanges& changes() { return changes_; }
   const RegionChanges& changes() const { return changes_; }
-  /// Replaces a part by the same one as all ranks agreed on: a list at its place, an array without what others store.
+  /// Replaces a part by the same one as all ranks agreed on: a list at its place, an array without elements that others
+  /// store.
   void place(std::int32_t id, std::shared_ptr<const ArrayPart> placed);
-  /// Grows whenever a part of an array comes, goes or is replaced.
+  /// Grows whenever a part of an array is added, removed or replaced.
   std::uint64_t arrays_changed() const { return arrays_changed_; }
 
  private:
@@ -83,26 +84,26 @@ class RegionTable {
 
   std::map<std::int32_t, Region> regions_;
   RegionChanges changes_;
-  std::shared_ptr<const segment::Elements> said_last_;  // most regions say the same
+  std::shared_ptr<const segment::Elements> said_last_;  // most regions have the same
   AddressOrder<std::uintptr_t> order_;                  // of those that have bytes
   std::uint64_t bytes_ = 0;                             // of all
   std::size_t parts_ = 0;                               // of arrays
   std::uint64_t arrays_changed_ = 0;
 };
 
-/// Where in memory the bytes of a capture are.
+/// The places in memory of the bytes of a capture.
 class CapturedMemory {
  public:
-  /// What follows in the capture; `address` nullptr: nowhere.
+  /// Appends bytes to the capture; `address` nullptr: nowhere.
   void add(std::byte* address, std::uint64_t bytes);
-  /// The same of a box of an array, packed; `address` is where the offset counts from.
+  /// Appends a box of an array, packed; the offset counts from `address`.
   void add(std::byte* address, const array::Strided& lies, std::uint64_t element_bytes);
-  /// Together as long as `range`, which is inside of what was added; found by bisection.
+  /// Returns spans that are together as long as `range`, which is inside of the added bytes; found by bisection.
   std::vector<MemorySpan> spans(ChunkRange range) const;
   /// Calls `take(address, bytes)`, a Status, for each of these spans. `address` may be nullptr.
   template <class Take>
   base::Status each(ChunkRange range, Take&& take) const;
-  /// There is a box of which so little lies side by side that its spans are many.
+  /// Whether some box is so fragmented that its spans are many.
   bool scattered() const { return scattered_; }
 
  private:
@@ -143,11 +144,11 @@ base::Status CapturedMemory::each(ChunkRange range, Take&& take) const {
   return {};
 }
 
-/// Of a capture of the protected regions.
+/// Returns the memory of a capture of the protected regions.
 CapturedMemory captured_memory(const RegionTable& table);
 
-/// Where a stored capture goes: `to` has for each entry the region of `table` that it fills, or kNoRegion
-/// (matching.hpp).
+/// Returns the memory that a stored capture fills: `to` has for each entry the region of `table` that it fills, or
+/// kNoRegion (matching.hpp).
 CapturedMemory restored_memory(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                                const std::vector<std::int32_t>& to);
 

@@ -1,4 +1,4 @@
-// Protected regions, and how captures are cut; against a byte-by-byte reference.
+// Compares protected regions, and the cutting of captures, with a byte-by-byte reference.
 #include "capture/region.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST_F(Regions, AreKeptInTheOrderOfTheirIds) {
 
 TEST_F(Regions, ProtectingAnIdAgainReplacesIt) {
   ASSERT_TRUE(protect(1, 0, 8, 10));
-  ASSERT_TRUE(protect(1, 8, 8, 20));  // overlaps what it was: that is gone
+  ASSERT_TRUE(protect(1, 8, 8, 20));  // overlaps its old self: that is gone
   EXPECT_EQ(table_.bytes(), 160U);
   EXPECT_EQ(table_.find(1)->address, at(8));
 }
@@ -90,7 +90,7 @@ TEST_F(Regions, UnprotectForgetsAndAnUnknownIdIsNotFound) {
   EXPECT_EQ(table_.find(1), nullptr);
 }
 
-// Against all pairs: what is refused, the sum, and that a refusal changes nothing.
+// Compares with all pairs: refusals, the sum, and that a refusal changes nothing.
 TEST(RandomRegions, AreJudgedAsIfEachWereComparedWithAllOthers) {
   std::vector<std::byte> memory(300);
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -155,14 +155,14 @@ TEST_F(Regions, LeaveTheirMemoryToOthersUntilTheyMove) {
   EXPECT_EQ(table_.overlapped_by({7, at(50), 1, 1}), 3) << "who left it took nothing along";
 }
 
-/// An address that knows how often addresses were compared.
+/// An address that counts comparisons.
 struct CountedAddress {
   std::uint64_t at = 0;
   static inline std::uint64_t comparisons = 0;
   friend bool operator<(const CountedAddress& a, const CountedAddress& b) { return ++comparisons, a.at < b.at; }
 };
 
-// Twice as many regions take a little more than twice as many comparisons, in whatever order they come.
+// Twice as many regions take a little more than twice as many comparisons, in any order.
 TEST(AddressOrder, ComparesWithTheLogarithmOfTheRegionsThere) {
   const auto comparisons_of = [](std::uint64_t regions, std::uint64_t stride) {
     AddressOrder<CountedAddress> order;
@@ -184,7 +184,7 @@ TEST(AddressOrder, ComparesWithTheLogarithmOfTheRegionsThere) {
   }
 }
 
-// Would not end if anything here went through all regions for each: 10^11 steps.
+// It would not end if any call visited all regions for each: 10^11 steps.
 TEST(ManyRegions, AreProtectedCapturedRestoredAndForgotten) {
   constexpr std::int32_t kRegions = 300'000;
   constexpr std::uint64_t kBytes = 10;
@@ -244,7 +244,7 @@ TEST(Cut, GivesFullChunksAndAShorterLast) {
   }
 }
 
-/// Random regions, some empty, in random order of memory.
+/// Protects random regions, some empty, in random order of memory.
 void protect_at_random(std::mt19937_64& random, std::vector<std::byte>& memory, RegionTable& table) {
   std::size_t offset = 0;
   for (std::uint64_t count = random() % 8; count > 0; --count) {

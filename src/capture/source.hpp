@@ -1,6 +1,6 @@
 #pragma once
-// Anything a version can be made of, and anything it can be restored to: registered memory (memory.hpp), and what else
-// there may be. What is stored knows neither: entries and bytes.
+// A version is made of a source, and restored to a target. Registered memory is both (memory.hpp). Stored versions know
+// neither: they are entries and bytes.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -23,46 +23,45 @@ struct ChunkRange {
 /// are cut like this, whatever their source (docs/format/segment.md).
 std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes);
 
-/// How long the chunks of a capture of `total` bytes with parts of arrays are, where nobody chose: about a 16th of it,
-/// whole units of 4 MiB, at most `most`. Ranks of another launch will want some of its bytes, and who needs any of a
-/// chunk reads and hashes all of it.
+/// Returns the chunk length of a capture of `total` bytes with parts of arrays, if nobody chose one. It is about a 16th
+/// of it, whole units of 4 MiB, at most `most`. Ranks of another launch will want some of its bytes, and must read and
+/// hash whole chunks.
 std::uint64_t chunk_bytes_of_parts(std::uint64_t total, std::uint64_t most);
 
-/// What a capture that begins now will consist of.
+/// The content of a capture that begins now.
 struct Description {
   std::vector<segment::RegionEntry> entries;  ///< for the manifest; their bytes follow each other in this order
   std::uint64_t bytes = 0;                    ///< the sum of theirs
 };
 
-/// How a source is read best.
+/// The best way to read a source.
 struct Manner {
   /// So many threads may call read() at a time, each for a range of its own.
   unsigned threads = 1;
-  /// Nothing like it follows by the same process. Slots that have no memory yet get it with what is written to them,
-  /// which takes less than memory that is cleared and mapped first: for captures that follow that would be done once.
+  /// No similar capture by the same process follows. Slots without memory get it with their first write, which is
+  /// cheaper than clearing and mapping it first. For later captures that would be done once.
   bool once = false;
-  /// Chunks are no longer than this, where nobody chose how long they are: for what may be restored a chunk at a time,
-  /// in the order in which somebody waits for it. 0: as long as any.
+  /// The longest chunks, if nobody chose their length; 0: no limit. Short chunks serve lazy restores, which restore one
+  /// chunk at a time in the order of demand.
   std::uint64_t most_chunk_bytes = 0;
 };
 
-/// One capture of one rank. Used by one thread at a time, unless manner() says otherwise.
+/// One capture of one rank. One thread at a time uses it, unless manner() allows more.
 class Source {
  public:
   virtual ~Source() = default;
   /// Called after describe().
   virtual Manner manner() const { return {}; }
-  /// Called once before a capture is read; what it says holds until the capture is over.
+  /// Called once before a capture is read; the description holds until the capture is over.
   virtual base::Result<Description> describe() = 0;
-  /// Before it is read: which attempt at a version it will be.
+  /// Called before it is read: names the attempt at a version.
   virtual base::Status goes_to([[maybe_unused]] const segment::VersionId& id) { return {}; }
-  /// The ranges in which read() will be asked for what was described, in this order.
+  /// Returns the ranges in which read() will be called for the description, in this order.
   static std::vector<ChunkRange> cut(const Description& described, std::uint64_t chunk_bytes) {
     return capture::cut(described.bytes, chunk_bytes);
   }
-  /// Gives the bytes of `range` to `take` in order, in as many pieces as the source likes, and together exactly those
-  /// of the range. Ends with the first error of `take`, and returns it. A range may be asked for again, when a chunk
-  /// has to be written to another place.
+  /// Passes the bytes of `range` to `take` in order, in any number of pieces, together exactly the range. Ends with the
+  /// first error of `take`, and returns it. A range may be read again if a chunk has to be written to another place.
   virtual base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) = 0;
 };
 

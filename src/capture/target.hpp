@@ -1,5 +1,5 @@
 #pragma once
-// What a version is restored to (source.hpp).
+// A version is restored to a target (source.hpp).
 #include <optional>
 
 #include "capture/source.hpp"
@@ -8,28 +8,28 @@ namespace perdure::capture {
 
 using base::MemorySpan;
 
-/// Used by one thread at a time.
+/// One thread at a time uses it.
 class Target {
  public:
   virtual ~Target() = default;
-  /// Before accept(): which attempt at a version it will be.
+  /// Called before accept(): names the attempt at a version.
   virtual void comes_from([[maybe_unused]] const segment::VersionId& id) {}
-  /// Compares what is stored with what is wanted, before anything is written. The ranges of the capture whose bytes are
-  /// needed: ascending, without overlaps. PERDURE_NOT_FOUND or PERDURE_MISMATCH: it is not what is wanted, and this is
-  /// the caller's mistake, not the version's.
+  /// Compares the stored entries with the wanted ones, before anything is written. Returns the needed ranges of the
+  /// capture: ascending, without overlaps. PERDURE_NOT_FOUND or PERDURE_MISMATCH: the version is not the wanted one,
+  /// which is the caller's mistake, not the version's.
   virtual base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) = 0;
-  /// Memory to which the bytes of `range` may be copied before they are verified, so that they are copied once: spans
-  /// that together are as long as the range. What turns out to be damaged is copied again from the next place that has
-  /// it, or the restore fails. Without spans there is no such memory: then write() gets the bytes.
+  /// Returns memory for the bytes of `range`, which may be copied there before they are verified, so that they are
+  /// copied once. The spans are together as long as the range. Damaged bytes are copied again from the next source, or
+  /// the restore fails. Empty: there is no such memory, and write() gets the bytes.
   virtual std::vector<MemorySpan> memory([[maybe_unused]] ChunkRange range) { return {}; }
-  /// Asked before each chunk: a byte of the capture that somebody waits for. Its chunk comes next, if it is needed and
-  /// has not come; else, and where nobody waits, the first one that has not.
+  /// Called before each chunk: returns a byte of the capture that a thread waits for. Its chunk comes next, if it is
+  /// needed and has not come. Otherwise, or if nobody waits, the first missing one comes.
   virtual std::optional<std::uint64_t> wanted() { return std::nullopt; }
-  /// The next chunk may be read by another thread while write() has one: wanted() is asked before that, so that whoever
-  /// waits is served a chunk later.
+  /// Whether another thread may read the next chunk while write() has one. wanted() is called before that, so a waiting
+  /// thread is served one chunk later.
   virtual bool is_read_ahead() const { return false; }
-  /// Verified bytes of `range`, in order of the ranges but for what was wanted; those of a chunk of which anything is
-  /// needed come as a whole.
+  /// Takes verified bytes of `range`, in order of the ranges except for wanted ones. A chunk comes as a whole if any of
+  /// it is needed.
   virtual base::Status write(ChunkRange range, base::ConstByteSpan bytes) = 0;
 };
 

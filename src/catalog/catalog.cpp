@@ -1,7 +1,11 @@
-// The log is often in a tmpfs together with the slots whose giving up it has to note before: its room is reserved
-// ahead. Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) append what came
-// meanwhile, (4) rename over catalog, (5) sync the directory. A death before (4) leaves the old log, after it the new
-// one; both say the same.
+// The log is often in a tmpfs together with the slots whose release it has to record first, so its room is reserved
+// ahead. Compaction is the only rewrite. Its steps:
+// 1. Write the snapshot to catalog.new.
+// 2. Sync it.
+// 3. Append the records that came meanwhile.
+// 4. Rename it over catalog.
+// 5. Sync the directory.
+// A death before step 4 leaves the old log, after it the new one; both have the same content.
 #include "catalog/catalog.hpp"
 
 #include <algorithm>
@@ -20,8 +24,7 @@ constexpr std::uint32_t kRecordMagic = 0x52434450;  // "PDCR"
 constexpr std::uint64_t kMaxRecord = 64 * base::MiB;
 constexpr std::uint64_t kMaxLog = 1 * base::GiB;
 
-// For each version and redundancy set: what is noted of it after it was added, until it is given up. Tested with the
-// longest names.
+// Room for the records that release one version or redundancy set. Tested with the longest names.
 constexpr std::uint64_t kRoomOfEach = 4 * base::KiB;
 constexpr std::uint64_t kRoomOfSegment = 512;
 constexpr std::uint64_t kRoomOfAll = 64 * base::KiB;
@@ -33,7 +36,7 @@ struct RecordHeader {
   std::uint64_t hash;
 };
 
-// The header at `at` if a whole, undamaged record begins there.
+// Reads the header at `at` if a whole, undamaged record begins there.
 bool record_at(base::ConstByteSpan log, std::uint64_t at, RecordHeader& header) {
   if (log.size() - at < sizeof header) return false;
   std::memcpy(&header, log.data() + at, sizeof header);
@@ -42,7 +45,7 @@ bool record_at(base::ConstByteSpan log, std::uint64_t at, RecordHeader& header) 
   return base::hash64(log.subspan(at + sizeof header, header.length)) == header.hash;
 }
 
-// Where the next undamaged record begins at or after `at`; log.size() when there is none.
+// Returns where the next undamaged record begins at or after `at`; log.size() if there is none.
 std::uint64_t next_record(base::ConstByteSpan log, std::uint64_t at) {
   RecordHeader header{};
   for (; at + sizeof header <= log.size(); ++at)
@@ -78,7 +81,7 @@ std::vector<std::byte> encode_record(const Record& record) {
   return bytes;
 }
 
-// The reader's limits, held by the writer: a record that replay skips would be acknowledged, and gone at the next
+// Checks the reader's limits before writing: a record that replay skips would be acknowledged, and lost at the next
 // start.
 base::Status Catalog::check_readable(base::ConstByteSpan record) const {
   const auto payload = record.subspan(sizeof(RecordHeader));
@@ -126,7 +129,7 @@ base::Result<Catalog> Catalog::open(const std::string& directory, std::uint64_t 
   PERDURE_CHECK(os::remove_file(directory + "/catalog.new"));
   PERDURE_TRY(catalog.file_, os::File::open(directory + "/catalog", os::Open::create));
   PERDURE_CHECK(catalog.replay());
-  (void)catalog.reserve(0);  // what is there can be given up without, as long as the file system has room
+  (void)catalog.reserve(0);  // existing content can be released even so, while the file system has room
   return catalog;
 }
 
@@ -142,7 +145,8 @@ base::Status Catalog::replay() {
   return {};
 }
 
-// Records prove themselves: a damaged magic in front of good ones costs nothing. Without any the file is begun anew.
+// Records prove themselves: a damaged magic in front of good ones costs nothing. Without any good record the file
+// starts anew.
 base::Status Catalog::mend_magic(std::uint64_t size) {
   const bool anew = report_.records == 0;
   if (anew) report_ = {};
@@ -153,8 +157,7 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
   PERDURE_CHECK(file_.truncate(anew ? 0 : end_));
   PERDURE_CHECK(file_.write(0, std::as_bytes(std::span(kFileMagic))));
   if (anew) end_ = sizeof kFileMagic;
-  return os::sync_directory(
-      directory_);  // a new file's name must be as durable as what sync() promises about its content
+  return os::sync_directory(directory_);  // a new file's name must be as durable as the content that sync() promises
 }
 
 base::Status Catalog::append(const Record& record) {
@@ -170,14 +173,14 @@ base::Status Catalog::append(const Record& record) {
                       "keep fewer versions on the node, or use larger chunks");
   const base::Status room =
       adds || std::holds_alternative<CommitRecord>(record) ? reserve(bytes.size()) : base::Status();
-  if (adds) PERDURE_CHECK(room);  // what was agreed on is written where it can be
+  if (adds) PERDURE_CHECK(room);  // agreed records are written wherever they fit
   PERDURE_CHECK(file_.write(end_, bytes));
   end_ += bytes.size();
   state_.apply(record);
   return {};
 }
 
-// More than is asked for where there is more: this is not done for each record.
+// Reserves more than asked for if there is more, so that not each record reserves.
 base::Status Catalog::reserve(std::uint64_t more_bytes) {
   const std::uint64_t wanted = end_ + more_bytes + room_to_give_up(state_);
   if (wanted <= reserved_) return {};
@@ -211,7 +214,7 @@ bool fits_in_log(std::uint64_t log_bytes, std::uint64_t record_bytes, bool adds)
   return log_bytes + record_bytes <= kMaxLog - (adds ? kMaxRecord : 0);
 }
 
-// A large log is compacted before it is full: halfway from its last snapshot to where nothing is added any more.
+// A large log is compacted before it is full: halfway from its last snapshot to the limit for new content.
 bool far_beyond(std::uint64_t snapshot_bytes, std::uint64_t log_bytes) {
   constexpr std::uint64_t kFull = kMaxLog - kMaxRecord;
   const std::uint64_t halfway = snapshot_bytes < kFull ? snapshot_bytes + (kFull - snapshot_bytes) / 2 : kMaxLog;
@@ -264,12 +267,12 @@ base::Status Catalog::take_over(Compaction& compaction) {
   if (!meanwhile.empty()) {
     PERDURE_CHECK(file_.read(compaction.taken_, meanwhile));
     PERDURE_CHECK(compaction.file_.write(compaction.end_, meanwhile));
-    // Nobody waits for this as long as nobody calls sync() beside a compaction.
+    // Nobody waits for this unless sync() was called beside a compaction.
     if (synced_ > compaction.taken_) PERDURE_CHECK(compaction.file_.sync_data());
   }
   const std::string path = directory_ + "/catalog";
   PERDURE_CHECK(os::rename_path(path + ".new", path));
-  // From here on this is the log, whatever fails: an append to the old file would be lost with it.
+  // From here on this is the log, even after an error: an append to the old file would be lost with it.
   file_ = std::move(compaction.file_);
   compacted_ = compaction.end_;
   reserved_ = compaction.reserved_;

@@ -1,4 +1,4 @@
-// The log: what was appended is there after any death, and damage costs only what it hit.
+// Tests that appended records survive any death, and that damage costs only the records it hit.
 #include "catalog/catalog.hpp"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ class CallCount : public os::Hooks {
   unsigned count_ = 0;
 };
 
-/// A small file system of its own for the log, which is filled up to the last byte.
+/// A small file system of its own for the log, filled up to the last byte.
 class CatalogOnAFullFileSystem : public testing::Test {
  protected:
   void SetUp() override {
@@ -107,14 +107,14 @@ class CatalogOnAFullFileSystem : public testing::Test {
   bool mounted_ = false;
 };
 
-// Giving something up is noted first. Where the slots have taken all room, that must still be possible.
+// Each release is recorded first. That must be possible even when slots have taken all room.
 TEST_F(CatalogOnAFullFileSystem, EverythingCanBeGivenUp) {
   constexpr std::uint64_t kVersions = 200;
   Catalog catalog = Catalog::open(small_).value();
   for (std::uint64_t version = 0; version < kVersions; ++version)
     ASSERT_TRUE(catalog.append(sample_stage(long_id(version), 0, 1)));
   fill();
-  std::size_t more = kVersions;  // what was reserved ahead is used up first
+  std::size_t more = kVersions;  // the room reserved ahead is used up first
   while (catalog.append(sample_stage(long_id(more), 0, 1))) ++more;
   EXPECT_EQ(catalog.append(sample_stage(long_id(more), 0, 1)).error().code, PERDURE_NO_SPACE);
   for (std::uint64_t version = 0; version < more; ++version) {
@@ -151,7 +151,7 @@ TEST_F(CatalogOnAFullFileSystem, AnEngineThatStartsThereCanGiveUpWhatAnEarlierOn
   for (std::uint64_t version = 0; version < 100; ++version) ASSERT_TRUE(catalog.append(DropRecord{long_id(version)}));
 }
 
-// It would be acknowledged, and gone at the next start.
+// It would be acknowledged, and lost at the next start.
 TEST_F(CatalogFile, TakesNoRecordThatReplayWouldSkip) {
   const auto id = sample_id(1), nameless = sample_id(1, "");
   StageRecord beyond = sample_stage(id, 1, 2);
@@ -210,7 +210,7 @@ TEST_F(CatalogFile, ReplaysWhatWasAppended) {
   EXPECT_TRUE(catalog.replay_report().damage.empty());
 }
 
-// docs/format/catalog.md, the worked example's beginning: a log that exists must stay readable.
+// The beginning of the worked example in docs/format/catalog.md: existing logs must stay readable.
 TEST_F(CatalogFile, TheBytesAreThoseOfTheFormatPage) {
   const std::string page =
       "PDCATLG1"
@@ -272,7 +272,7 @@ TEST_F(CatalogFile, ADamagedMagicCostsNoRecord) {
   }
 }
 
-// Replay would skip it: what it says would be gone at the next start, after somebody was told that it is safe.
+// Replay would skip it: its content would be lost at the next start, after somebody was told that it is safe.
 TEST_F(CatalogFile, ARecordThatReplayWouldSkipIsRefused) {
   auto catalog = open();
   const auto refused = catalog.append(QuarantineRecord{sample_id(1), 0, 0, std::string(65 * base::MiB, 'x')});
@@ -310,7 +310,7 @@ TEST(CatalogSize, WhenALogIsNearlyFullItTakesOnlyWhatGivesUp) {
   }
 }
 
-// The record that the bit is in is lost; all others count. What the last one loses looks like a torn append.
+// The record with the bit is lost; all others count. A damaged last record looks like a torn append.
 TEST(Replay, AFlippedBitAtAnyByteCostsOneRecordAndMakesNone) {
   const std::vector<Record> records = {TierRecord{0, "memory", 4711}, sample_stage(sample_id(1), 0, 1, 0, 100),
                                        CommitRecord{sample_id(1), {{0, 1, {0}, false}}}, StoredRecord{sample_id(1), 0}};
@@ -458,7 +458,7 @@ TEST_F(CatalogFile, WhereThereIsNoRoomForMoreOnlyWhatIsNeededIsReserved) {
     ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1))) << version;
 }
 
-// What was reserved for the old log went with it.
+// The room reserved for the old log went with it.
 TEST_F(CatalogFile, AfterACompactionRoomIsReservedInTheNewLog) {
   Catalog catalog = open();
   for (std::uint64_t version = 0; version < 200; ++version)
@@ -482,7 +482,7 @@ TEST_F(CatalogFile, OneCompactionAtATime) {
   EXPECT_TRUE(catalog.worth_compacting()) << "it failed";
 }
 
-// Whatever call of a compaction fails: the log in place is the one that the next append goes to.
+// Whichever call of a compaction fails, the log in place is the one that the next append goes to.
 TEST_F(CatalogFile, AfterACompactionThatFailedAnywhereAppendsAreStillReplayed) {
   for (const char* call : {"open", "pwrite", "fsync", "rename", "fsync_dir"}) {
     ASSERT_TRUE(os::remove_file(path_));

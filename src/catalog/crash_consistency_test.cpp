@@ -1,4 +1,4 @@
-// Every state that a power failure may leave on the disk while a log is written, synced and compacted.
+// Checks every state that a power failure may leave on the disk while a log is written, synced and compacted.
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
@@ -17,7 +17,7 @@ using test_support::sample_id;
 using test_support::sample_stage;
 using test_support::TemporaryDirectory;
 
-/// Appends, and remembers every state that there was.
+/// Appends records, and remembers every state.
 class Recorded {
  public:
   explicit Recorded(const std::string& path) : log_(path), catalog_(Catalog::open(path).value()) {
@@ -35,7 +35,7 @@ class Recorded {
     ASSERT_TRUE(catalog_.compact());
     promise();
   }
-  /// Appends, and promises if `synced`, while the snapshot is written, and before the new log's name is sure.
+  /// Appends, and promises if `synced`, while the snapshot is written, and before the new log's name is durable.
   void compact_beside(std::uint64_t version, bool synced) {
     Compaction compaction = catalog_.begin_compaction();
     checkpoint(version);
@@ -47,7 +47,7 @@ class Recorded {
     if (synced) sync();
     ASSERT_TRUE(compaction.sync_name());
   }
-  /// The life of a version: staged by two ranks, committed, stored, and the one before given up.
+  /// Records the life of a version: two ranks stage it, it is committed and stored, and the one before is released.
   void checkpoint(std::uint64_t version) {
     const auto id = sample_id(version);
     append(sample_stage(id, 0, 2));
@@ -59,7 +59,7 @@ class Recorded {
   }
   const OperationLog& log() const { return log_; }
 
-  /// Empty when `state` is one of the recorded ones, not older than what was promised.
+  /// Returns "" if `state` is one of the recorded ones, and not older than the promised one.
   std::string judge(const State& state, const CrashState& crash) const {
     const std::size_t least = crash.promises.empty() ? 0 : std::stoul(crash.promises.back());
     const base::Json found = described(state);
@@ -89,7 +89,7 @@ void expect_consistent(const Recorded& recorded) {
       ASSERT_TRUE(catalog->append(next)) << crash.description;
       expected = catalog->state();
     }
-    // Life goes on: what was appended behind the crash is there, too.
+    // Life goes on: records appended after the crash are there, too.
     auto again = Catalog::open(disk.path());
     ASSERT_TRUE(again) << crash.description;
     EXPECT_EQ(described(again->state()), described(expected)) << crash.description;

@@ -41,7 +41,7 @@ base::Result<Record> tier_from_json(const Json& json, const std::string& object)
   PERDURE_TRY(record.tier, base::get_u32(json, "tier", object));
   PERDURE_TRY(record.name, base::get_text(json, "name", object));
   PERDURE_TRY(record.incarnation, base::get_u64(json, "incarnation", object));
-  const auto place = json.find("place");  // logs have it since tiers keep their numbers
+  const auto place = json.find("place");  // in logs since tiers keep their numbers
   if (place == json.end()) return Record{record};
   if (!place->is_object()) return base::fail(PERDURE_CORRUPT, object, "field 'place' is not a map");
   PERDURE_TRY(record.place.directory, base::get_text(*place, "directory", object));
@@ -77,7 +77,7 @@ base::Result<Record> stage_from_json(const Json& json, const std::string& object
   return Record{record};
 }
 
-/// CommitRecord or BegunRecord.
+/// Decodes a CommitRecord or BegunRecord.
 template <class WithSegments>
 base::Result<Record> segments_from_json(const Json& json, const std::string& object) {
   WithSegments record;
@@ -167,7 +167,7 @@ struct Encoder {
   }
 };
 
-/// StoredRecord or GoneRecord.
+/// Decodes a StoredRecord or GoneRecord.
 template <class WithSegment>
 base::Result<Record> segment_record_from_json(const Json& json, const std::string& object) {
   WithSegment record;
@@ -176,7 +176,7 @@ base::Result<Record> segment_record_from_json(const Json& json, const std::strin
   return Record{record};
 }
 
-/// ReachedRecord or DropRedundancyRecord.
+/// Decodes a ReachedRecord or DropRedundancyRecord.
 template <class WithId>
 base::Result<Record> redundancy_record_from_json(const Json& json, const std::string& object) {
   PERDURE_TRY(auto id, redundancy_id_from_json(json, object));

@@ -1,4 +1,4 @@
-// Records as CBOR maps: what is written is read again, and nothing else is believed.
+// Tests that records survive as CBOR maps, and that anything else is refused.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -65,7 +65,7 @@ TEST(RecordCodec, AFieldThatIsMissingOrOfAnotherTypeIsRefusedByName) {
     });
 }
 
-// Logs of before have none.
+// Old logs have none.
 TEST(RecordCodec, ATierSaysWhereItIsIfThatIsKnown) {
   const TierRecord tier{3, "file", 42, {"/tmp/slots", 6, 200, 7}};
   const auto again = record_from_json(decoded(tier), "log");
@@ -82,7 +82,7 @@ TEST(RecordCodec, ATierSaysWhereItIsIfThatIsKnown) {
   expect_refused(record, "'place'");
 }
 
-// Logs of before have none, nor have a node's other pieces.
+// Old logs have none, nor have a node's other pieces.
 TEST(RecordCodec, APieceSaysOnWhichNodesItWasCapturedInEightBytesEach) {
   const auto bare = test_support::sample_stage(test_support::sample_id(1), 0, 1);
   EXPECT_FALSE(to_json(bare).contains("nodes"));

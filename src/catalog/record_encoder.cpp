@@ -46,7 +46,7 @@ void put_segments(CborWriter& out, const std::vector<LocalSegment>& segments) {
   }
 }
 
-/// Those that each checkpoint has. False: of this one there is only the tree.
+/// Encodes the records of every checkpoint. Returns false for others, which have a tree only.
 struct Put {
   CborWriter& out;
 

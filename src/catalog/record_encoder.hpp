@@ -1,5 +1,5 @@
 #pragma once
-// Records of the log as CBOR.
+// Encodes records of the log as CBOR.
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -7,11 +7,11 @@
 
 namespace perdure::catalog {
 
-/// The nodes of a StageRecord, 8 bytes each, little-endian: as an array each would be one more of the items that a
-/// record may have.
+/// Encodes the nodes of a StageRecord, 8 bytes each, little-endian. In an array each node would count towards a
+/// record's limit of items.
 std::vector<std::byte> bytes_of_nodes(const std::vector<std::uint64_t>& nodes);
-/// The same bytes as base::encode_cbor(to_json(record)). Those of each checkpoint are written without a tree of them,
-/// which ranks that wait for the catalog would wait for.
+/// Returns the bytes of base::encode_cbor(to_json(record)). It writes the records of every checkpoint without a tree,
+/// because ranks wait for the catalog.
 std::vector<std::byte> encode_payload(const Record& record);
 
 }  // namespace perdure::catalog

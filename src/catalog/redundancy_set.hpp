@@ -1,6 +1,5 @@
 #pragma once
-// One node's part of its group's redundancy for one version. Data only.
-// (docs/adr/0014)
+// Describes one node's part of its group's redundancy for one version. Data only. (docs/adr/0014)
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -21,14 +20,13 @@ struct RedundancyId {
   PERDURE_FIELDS(version, epoch)
 };
 
-/// Which block of redundancy: parity `index` of a stripe; or, where copies are kept, block `stripe` of position
-/// `index`.
+/// Names a block of redundancy: parity `index` of a stripe, or the copy of block `stripe` of position `index`.
 struct BlockName {
   std::uint64_t stripe = 0;
   std::uint32_t index = 0;
   friend auto operator<=>(const BlockName&, const BlockName&) = default;
   PERDURE_FIELDS(stripe, index)
-  std::string wrong() const;  ///< its index is no position of a group
+  std::string wrong() const;  ///< the defect: its index is no position of a group
 };
 
 struct RedundancySet {
@@ -38,14 +36,14 @@ struct RedundancySet {
   std::string scheme;       ///< as in redundancy.scheme
   std::uint32_t parities = 0;
   std::uint32_t position = 0;  ///< this node's
-  /// The pieces of every position of the group, ascending by rank. Where their chunks are is not said: only how long
-  /// they are, and their hashes.
+  /// The pieces of every position of the group, ascending by rank. They have lengths and hashes of chunks, but not
+  /// their places.
   std::vector<std::vector<segment::Piece>> members;
-  /// Here, in slots (ChunkEntry: place = tier, offset = slot).
+  /// In slots of this node (ChunkEntry: place = tier, offset = slot).
   std::map<BlockName, segment::ChunkEntry> kept;
   bool reached = false;  ///< every position has recorded its part: level `node` for this group
   PERDURE_FIELDS(id, ranks, group, scheme, parities, position, members, kept, reached)
-  std::string wrong() const;  ///< the group is not one, or a rank is beyond the last or in it twice
+  std::string wrong() const;  ///< the defect: the group is invalid, or a rank is beyond the last or in it twice
   friend bool operator==(const RedundancySet&, const RedundancySet&) = default;
 };
 
@@ -63,8 +61,8 @@ struct BadBlockRecord {
   BlockName block;
   std::string why;
 };
-/// On all nodes an attempt has reached level `node`: what is kept for older ones of the name may go, but for these.
-/// In place of an earlier record of the name.
+/// An attempt has reached level `node` on all nodes: redundancy of older ones of the name may go, except for these.
+/// Replaces an earlier record of the name.
 struct SupersededRecord {
   static constexpr std::size_t kMostKept = 64;
   std::string name;
@@ -72,7 +70,7 @@ struct SupersededRecord {
   std::set<std::uint64_t> keep;
   friend bool operator==(const SupersededRecord&, const SupersededRecord&) = default;
 };
-/// The node gives up the slots of these redundancy blocks.
+/// The node releases the slots of these redundancy blocks.
 struct DropRedundancyRecord {
   RedundancyId id;
 };

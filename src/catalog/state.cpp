@@ -6,7 +6,8 @@
 namespace perdure::catalog {
 namespace {
 
-// Content of a tier that came up under another incarnation is gone: pieces with chunks there cannot be used any more.
+// The content of a tier that came up under another incarnation is gone: pieces with chunks there cannot be used any
+// more.
 void forget_tier(State& state, std::uint32_t tier) {
   for (auto& [id, held] : state.versions)
     std::erase_if(held.pieces, [tier](const auto& entry) {
@@ -73,7 +74,7 @@ void apply_bad_block(State& state, const BadBlockRecord& bad) {
   if (known) unreachable->second.reached = false;
 }
 
-// As long as a part of it cannot be reached it has not reached its level here; with that part it has.
+// While a part of it is unreachable, it has not reached its level here; with that part it has.
 void apply_reached(State& state, const ReachedRecord& reached) {
   const auto it = state.redundancy_sets.find(reached.id);
   if (it == state.redundancy_sets.end()) return;
@@ -159,7 +160,7 @@ void State::apply(const Record& record) {
     held.pieces[stage->piece.rank] = stage->piece;
     held.unreachable.erase(stage->piece.rank);
     if (!held.committed && !stage->nodes.empty()) held.nodes = stage->nodes;
-    // A piece that was rebuilt replaces one that failed verification.
+    // A rebuilt piece replaces one that failed verification.
     std::erase_if(held.quarantined, [&](const auto& entry) { return entry.first == stage->piece.rank; });
   } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     if (auto it = versions.find(commit->id); it != versions.end()) apply_commit(it->second, *commit);

@@ -1,5 +1,5 @@
 #pragma once
-// What a node holds, as a fold over the catalog's records. Pure.
+// Computes the content of a node, as a fold over the catalog's records. Pure.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,8 +13,7 @@
 
 namespace perdure::catalog {
 
-/// As a chunk's place: it is not in a tier any more, but in the temporary segment of its version, at
-/// ChunkEntry::offset.
+/// A chunk's place: it is no longer in a tier, but in the temporary segment of its version, at ChunkEntry::offset.
 inline constexpr std::uint32_t kInTemporarySegment = 0xFFFFFFFF;
 
 /// A segment that this node writes to the store.
@@ -26,20 +25,20 @@ struct LocalSegment {
   friend bool operator==(const LocalSegment&, const LocalSegment&) = default;
 };
 
-/// Replaces what was planned under its index, unless the store has that.
+/// Replaces the plan under its index, unless the store has that segment.
 void plan_segment(std::vector<LocalSegment>& segments, LocalSegment segment);
 
-// ---- records: what can happen to a version on a node -------------------------------------------------------------
-/// Where a tier was found last: whether a tier that is there now, under another incarnation, took its place.
+// ---- records: the events of a version on a node --------------------------------------------------------------------
+/// The last place of a tier: it tells whether a tier that is there now, under another incarnation, replaced it.
 struct TierPlace {
-  std::string directory;                ///< empty: not known
+  std::string directory;                ///< empty: unknown
   std::uint64_t device = 0, inode = 0;  ///< of the directory
-  std::uint64_t boot = 0;               ///< of the machine, where the content does not outlive it; 0: it does
+  std::uint64_t boot = 0;               ///< of the machine, if the content does not outlive it; 0: it does
   friend bool operator==(const TierPlace&, const TierPlace&) = default;
 };
-/// A tier that was in use, and the number by which records name it, wherever it stands in tier.order. When its
-/// incarnation or name differs from the one before under this number, all that was there is gone; with incarnation 0
-/// it is gone for good.
+/// A tier that was in use, and the number by which records name it, wherever it stands in tier.order. If its
+/// incarnation or name differs from the last one under this number, all its content is gone. With incarnation 0 it is
+/// gone for good.
 struct TierRecord {
   std::uint32_t tier = 0;
   std::string name;
@@ -52,8 +51,8 @@ struct StageRecord {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
-  /// The nodes that the version is captured on (ipc::LaunchNodes), ascending; none where nobody said it. Of the node's
-  /// pieces of a version the first has them.
+  /// The nodes that the version is captured on (ipc::LaunchNodes), ascending; empty if unknown. The first of the node's
+  /// pieces of a version has them.
   std::vector<std::uint64_t> nodes = {};
 };
 /// All ranks agreed; these are the segments to write. A later record adds segments, after pieces of lost nodes came.
@@ -66,19 +65,19 @@ struct StoredRecord {
   segment::VersionId id;
   std::uint32_t segment = 0;
 };
-/// The store has one of them no more: it was damaged there, and was set aside or removed.
+/// The store no longer has one of them: it was damaged there, and was quarantined or removed.
 struct GoneRecord {
   segment::VersionId id;
   std::uint32_t segment = 0;
 };
-/// Where the store has, from now on, what this node brings of a name (store::Store::incarnation). When it differs from
-/// the one before, what was brought there is not there any more.
+/// The place in the store for this node's versions of a name, from now on (store::Store::incarnation). If it differs
+/// from the last one, versions brought there are gone.
 struct IncarnationRecord {
   std::string name;
   std::uint64_t incarnation = 0;
   friend bool operator==(const IncarnationRecord&, const IncarnationRecord&) = default;
 };
-/// The node gives up its slots of this version (abort, eviction, retirement).
+/// The node releases its slots of this version (abort, eviction, retirement).
 struct DropRecord {
   segment::VersionId id;
 };
@@ -89,7 +88,7 @@ struct QuarantineRecord {
   std::uint32_t chunk = 0;
   std::string why;
 };
-/// Before the first byte of them is written: temporary segments of a version that is not committed yet. Without
+/// Temporary segments of a version that is not committed yet, recorded before their first byte is written. Without
 /// segments: none of them is left.
 struct BegunRecord {
   segment::VersionId id;
@@ -111,7 +110,7 @@ using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord,
                             DropRedundancyRecord, SupersededRecord, IncarnationRecord, GoneRecord>;
 
 base::Json to_json(const Record& record);
-/// What in it does not fit together, or nothing: the rules of who writes a record and of who reads it.
+/// Returns the inconsistency of a record, or "". Writers and readers of records apply the same rules.
 std::string wrong(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
 
@@ -123,23 +122,23 @@ struct HeldVersion {
   bool committed = false;
   std::vector<LocalSegment> segments;
   std::set<std::pair<std::uint32_t, std::uint32_t>> quarantined;  ///< (rank, chunk)
-  /// By rank: pieces of which a chunk is on a tier that cannot be reached in this launch. They are not among `pieces`.
+  /// By rank: pieces with a chunk on a tier that this launch cannot reach. They are not among `pieces`.
   std::map<std::uint32_t, segment::Piece> unreachable = {};
   /// Until it is committed: the nodes that it was captured on (StageRecord).
   std::vector<std::uint64_t> nodes = {};
 
   bool all_stored() const;
-  /// This node has the pieces of all ranks, on tiers that it can reach.
+  /// Whether this node has the pieces of all ranks, on reachable tiers.
   bool whole_here() const { return pieces.size() == ranks && unreachable.empty(); }
   std::uint64_t bytes() const;
-  /// The piece is here, in slots only, and no chunk of it is quarantined.
+  /// Whether the piece is here, in slots only, and no chunk of it is quarantined.
   bool restorable(std::uint32_t rank) const;
-  /// The same, but some of its chunks are in a temporary segment: it cannot be restored before it is stored.
+  /// Whether it is here, but some chunks are in a temporary segment: it cannot be restored before it is stored.
   bool spilled(std::uint32_t rank) const;
   bool any_spilled() const;
-  /// Of all these ranks, whatever state they are in.
+  /// Whether it has pieces of all these ranks, in any state.
   bool has_pieces(const std::vector<std::uint32_t>& of_ranks) const;
-  /// This node brought the rank's piece to the store, as part of a segment.
+  /// Whether this node brought the rank's piece to the store, as part of a segment.
   bool stored(std::uint32_t rank) const;
   friend bool operator==(const HeldVersion&, const HeldVersion&) = default;
 };
@@ -147,26 +146,26 @@ struct HeldVersion {
 struct State {
   std::map<segment::VersionId, HeldVersion> versions;
   std::map<std::uint32_t, TierRecord> tiers;
-  /// Temporary segments that were begun before the commit and may be there still.
+  /// Temporary segments that were begun before the commit and may still exist.
   std::map<segment::VersionId, std::vector<LocalSegment>> begun;
   /// The redundancy blocks that this node keeps for others.
   std::map<RedundancyId, RedundancySet> redundancy_sets;
-  /// Of these, what is on a tier that cannot be reached in this launch, and is not among RedundancySet::kept.
+  /// Blocks on a tier that this launch cannot reach; RedundancySet::kept lacks them.
   struct UnreachableBlocks {
     std::map<BlockName, segment::ChunkEntry> blocks;
     bool reached = false;  ///< with these blocks the set had reached its level
     friend bool operator==(const UnreachableBlocks&, const UnreachableBlocks&) = default;
   };
   std::map<RedundancyId, UnreachableBlocks> unreachable_blocks = {};
-  /// What is at level `node` on all nodes, by name.
+  /// The attempts at level `node` on all nodes, by name.
   std::map<std::string, SupersededRecord> superseded;
 
-  /// Where the store has what was brought there, by name.
+  /// The places of stored versions in the store, by name.
   std::map<std::string, std::uint64_t> incarnations;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);
-  /// Records that rebuild this state from nothing; what cannot be reached is in them like everything else.
+  /// Returns records that rebuild this state from nothing, including its unreachable parts.
   std::vector<Record> snapshot() const;
   friend bool operator==(const State&, const State&) = default;
 };

@@ -1,4 +1,4 @@
-// What a node holds, as a fold over records.
+// Tests the content of a node as a fold over records.
 #include "catalog/state.hpp"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ TEST(State, AChunkThatMovedDoesNotGoWithItsTier) {
   EXPECT_TRUE(state.versions[kId].spilled(0));
 }
 
-// Also beyond a drop: who dropped the version may have died before the files were removed.
+// This holds beyond a drop: the node that dropped the version may have died before the files were removed.
 TEST(State, WhatWasBegunIsOursUntilItIsSaidToBeGone) {
   const std::vector<LocalSegment> segments{{0, 2, {0}, false}, {1, 2, {1}, false}};
   State state = fold({BegunRecord{kId, segments}, BegunRecord{sample_id(2), segments}});
@@ -225,7 +225,7 @@ TEST(State, ASnapshotRebuildsAnyState) {
     State state;
     for (int i = 0; i < 40; ++i) {
       state.apply(test_support::random_record(random));
-      // Not what the snapshot says of it, which would be silent about all that a snapshot leaves out.
+      // Compares the states, not their snapshots, which would hide omissions of a snapshot.
       ASSERT_TRUE(fold(state.snapshot()) == state) << "seed " << seed << " step " << i << ": " << described(state);
     }
   }

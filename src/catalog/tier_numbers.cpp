@@ -8,12 +8,12 @@
 namespace perdure::catalog {
 namespace {
 
-// Above all numbers there are places with another meaning.
+// Places above all numbers have other meanings.
 bool is_number(std::uint32_t place) { return place < kUnreachableTier; }
 
 using Users = std::map<std::uint32_t, std::set<segment::VersionId>>;
 
-/// Whose chunks and blocks are on each tier that something is on.
+/// Owners of the chunks and blocks on each tier that is in use.
 Users users_of(const State& log) {
   Users users;
   for (const auto& [id, held] : log.versions)
@@ -30,8 +30,8 @@ bool is_same(const TierRecord& known, const OpenedTier& opened) {
   return known.incarnation != 0 && known.incarnation == opened.incarnation && known.name == opened.name;
 }
 
-// The directory itself is the one it was, and what was in it is not: that cannot come back. A directory that was made
-// anew, or that another file system was mounted over, may.
+// The directory is the same one, and its content is not: that cannot come back. The content may come back if a
+// directory was made anew, or another file system was mounted over it.
 bool took_its_place(const TierRecord& known, const OpenedTier& opened) {
   return known.incarnation != 0 && known.incarnation != opened.incarnation && known.name == opened.name &&
          !known.place.directory.empty() && known.place.directory == opened.place.directory &&
@@ -85,7 +85,7 @@ class Numbering {
     }
   }
 
-  // A number that something refers to stays with what that was, also where the record that says so is lost.
+  // A referenced number stays with its tier, even if the record of that is lost.
   std::uint32_t first_free() const {
     std::uint32_t number = 0;
     while (in_use_.contains(number) || users_.contains(number)) ++number;

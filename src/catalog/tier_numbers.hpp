@@ -1,6 +1,6 @@
 #pragma once
-// Tiers have a number in the log that is theirs for as long as records refer to it, and in each launch a position among
-// those that could be opened: which is which, and what cannot be reached in this launch. Pure. (docs/adr/0024)
+// Maps tiers between launches. A tier keeps its number in the log as long as records refer to it. In each launch it has
+// a position among those that could be opened, or cannot be reached. Pure. (docs/adr/0024)
 #include <cstdint>
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace perdure::catalog {
 
-/// As a chunk's place: this, and the number of a tier that cannot be reached in this launch.
+/// A chunk's place: this, and the number of a tier that cannot be reached in this launch.
 inline constexpr std::uint32_t kUnreachableTier = 0x80000000;
 
 /// A tier that was opened in this launch.
@@ -20,17 +20,17 @@ struct OpenedTier {
   TierPlace place;
 };
 
-/// Says of records and states with positions what they are with the log's numbers, and the other way round.
+/// Converts records and states between positions and the log's numbers.
 class TierNumbers {
  public:
   /// Positions and numbers are the same.
   TierNumbers() = default;
-  /// The number of the tier at each position.
+  /// Takes the number of the tier at each position.
   explicit TierNumbers(std::vector<std::uint32_t> by_position) : by_position_(std::move(by_position)) {}
-  bool same() const { return by_position_.empty(); }  ///< as they are now
-  /// The record as the log has it.
+  bool same() const { return by_position_.empty(); }  ///< they need no conversion
+  /// Returns the record as the log has it.
   Record numbered(const Record& record) const;
-  /// The state of the log, with positions for places. What is not at one of them is unreachable.
+  /// Returns the log's state with positions for places. Content without a position is unreachable.
   State placed(State state) const;
   bool has(std::uint32_t number) const;
 
@@ -40,15 +40,15 @@ class TierNumbers {
   std::vector<std::uint32_t> by_position_;
 };
 
-/// What a launch that opened these tiers, in this order, says of them.
+/// The consequences of opening these tiers, in this order, in a launch.
 struct TierNumbering {
-  std::vector<TierRecord> records;     ///< to be appended first: what is new, and what is gone
+  std::vector<TierRecord> records;     ///< to be appended first: new tiers, and lost ones
   std::vector<std::uint32_t> numbers;  ///< by position
-  std::set<std::uint32_t> gone = {};   ///< numbers under which there was something else before
+  std::set<std::uint32_t> gone = {};   ///< numbers that belonged to other tiers before
 };
-/// A tier is known by its name and incarnation. One that is unknown takes the number of the tier whose very place it
-/// has, of which nothing can be left then, or a number that nothing refers to. What `boot` shows to be gone is said to
-/// be.
+/// Identifies a tier by its name and incarnation. An unknown one takes the number of the tier in whose very place it
+/// is, of which nothing can be left. Otherwise it takes an unreferenced number. Tiers that `boot` shows to be gone are
+/// recorded as gone.
 TierNumbering number_tiers(const State& log, const std::vector<OpenedTier>& opened, std::uint64_t boot);
 
 /// A tier that is not among those opened.
@@ -56,7 +56,7 @@ struct AbsentTier {
   TierRecord tier;
   std::vector<segment::VersionId> versions;  ///< with a chunk, or a kept block, there
 };
-/// All that are known, with something there or not. `log`: before it is placed.
+/// Returns all known tiers that were not opened, empty or not. `log` is the state before it is placed.
 std::vector<AbsentTier> absent_tiers(const State& log, const std::vector<OpenedTier>& opened);
 
 }  // namespace perdure::catalog

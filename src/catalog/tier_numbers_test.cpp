@@ -1,4 +1,4 @@
-// Which tier is which over launches: by what it is, not by where it stands.
+// Tests that tiers are identified over launches by their identity, not by their position.
 #include "catalog/tier_numbers.hpp"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(TierNumbers, ANumberThatNothingRefersToIsUsedAgain) {
   EXPECT_THAT(number(log, {kMemory, {"file", 43, {"/job-2/slots", 6, 201, 0}}}).numbers, ElementsAre(0, 1));
 }
 
-// Its record was damaged: what is in the slots is unknown, but it is not what another tier has.
+// Its record was damaged: the content of its slots is unknown, but it is not that of another tier.
 TEST(TierNumbers, ANumberWhoseRecordIsLostIsNobodyElses) {
   const State log = fold({sample_stage(kFirst, 0, 1, 0)});
   EXPECT_THAT(number(log, {kMemory}).numbers, ElementsAre(1));
@@ -122,7 +122,7 @@ TEST(TierNumbers, PlacesArePositionsAndWhatIsNotThereIsSetApart) {
   EXPECT_EQ(placed.unreachable_blocks.at({kFirst, 5}).blocks.size(), 1U);
 }
 
-// Whatever the launch had: its snapshot is the log's.
+// The snapshot equals the log's, whatever tiers the launch had.
 TEST(TierNumbers, ASnapshotSaysWhatTheLogSaid) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::mt19937_64 random(seed);

@@ -75,7 +75,7 @@ base::Error no_such_version(const std::string& name, std::int64_t version, std::
   if (!versions.empty()) error.cause += "; " + segment::versions_there(std::move(versions));
   if (there.of_line.empty() && there.elsewhere.empty())
     error.cause += "; of other versions there are remains only, or what was set aside";
-  // Where nothing of the line is left, whatever another branch has.
+  // The line has no version left, whatever another branch has.
   const bool has_it = newest_elsewhere(version, there) != nullptr;
   add_left_branch(has_it || !there.of_line.empty() ? version : -1, there, error);
   return error;

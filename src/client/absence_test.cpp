@@ -1,3 +1,4 @@
+// The error of a restore that finds nothing says why.
 #include "client/absence.hpp"
 
 #include <gmock/gmock.h>

@@ -11,7 +11,7 @@
 namespace perdure::client {
 namespace {
 
-/// What has to be the same on all ranks.
+/// The part of a call that has to be the same on all ranks.
 struct Call {
   std::uint64_t operation = 0, name_hash = 0, version = 0, detail = 0;
   friend bool operator==(const Call&, const Call&) = default;
@@ -28,7 +28,7 @@ std::string described(const Call& call) {
          std::to_string(static_cast<std::int64_t>(call.version));
 }
 
-// [collective] Rank 0's call and that of the lowest rank that calls something else.
+// [collective] Names rank 0's call and that of the lowest rank that calls something else.
 base::Status disagreement(comm::Communicator& comm, const Call& mine) {
   Call first = mine, other = mine;
   PERDURE_CHECK(comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0));
@@ -45,9 +45,9 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
                     "make the same calls with the same names and versions, in the same order, on all ranks");
 }
 
-/// What ranks exchange: of each word the greatest comes back. A number and its complement together tell whether all
-/// that brought it brought the same; rank 0's words are those that nobody else brings. Who cannot say what it was about
-/// to do brings its failure, and zeros.
+/// The words that ranks exchange; the maximum of each comes back. A number and its complement together tell whether all
+/// ranks that brought it brought the same one. Only rank 0 brings rank 0's words. A rank that does not know its own
+/// call brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64, kDueBits = 8;
   static constexpr std::size_t kFixed = 29 + kBits + kDueBits;
@@ -57,7 +57,7 @@ struct Words {
   std::span<std::uint64_t> alike() { return all.subspan(1, 10); }  // operation, name, version, detail, list
   std::uint64_t& engine_lost() { return all[11]; }
   std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // two words, incarnation
-  std::uint64_t& gone() { return all[15]; }                          // somebody cannot say it
+  std::uint64_t& gone() { return all[15]; }                          // some rank does not know its own call
   std::span<std::uint64_t> regions() { return all.subspan(16, 4); }
   std::uint64_t& wish() { return all[20]; }
   std::span<std::uint64_t> staged() { return all.subspan(21, 2); }
@@ -132,7 +132,7 @@ void read(Words words, Opened& opened) {
   std::copy(words.lengths().begin(), words.lengths().end(), opened.bytes.begin());
 }
 
-// The first of the values is this function's; of the others the greatest come back.
+// Exchanges `values` for maxima. The function itself uses the first of them.
 base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std::span<std::uint64_t> values) {
   values[0] = mine ? 0 : failure_word(comm.rank(), mine.error().code);
   PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
@@ -196,11 +196,11 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   std::vector<std::uint64_t> brought(opening_words(opening.leader.of));
   Words words{brought};
   fill(words, comm, opening, call);
-  base::Result<Opened> opened;  // with its memory
+  base::Result<Opened> opened;  // allocated before the exchange
   opened->bytes.resize(opening.leader.of);
   words.failure() = mine ? 0 : failure_word(comm.rank(), mine.error().code);
   PERDURE_CHECK(comm.allreduce(brought, comm::Reduce::maximum));
-  // Who is gone takes part in no search for who differs; all that are left get its failure.
+  // A rank that is gone takes no part in the search for the rank that differs. All others get its failure.
   base::Status alike;
   for (std::size_t i = 0; i < 4 && alike && words.gone() == 0; ++i)
     if (!same_everywhere(words.alike().subspan(2 * i))) alike = disagreement(comm, call);

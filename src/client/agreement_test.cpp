@@ -1,4 +1,4 @@
-// How ranks agree: the same answer on all of them, whatever each of them brings. Ranks are threads here.
+// All ranks get the same answer from an agreement, whatever each of them brings. Ranks are threads here.
 #include "client/agreement.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A checkpoint of the last release that knew segments of format 1 only is restored by this one.
+// This release restores a checkpoint of the last one that knew only segments of format 1.
 #include <gtest/gtest.h>
 
 #include <array>

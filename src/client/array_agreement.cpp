@@ -26,7 +26,7 @@ Declarations declarations_of(const capture::RegionTable& regions) {
   return mine;
 }
 
-/// An array as all ranks have to declare it: without boxes, and a list without rows.
+/// The parts of an array that all ranks have to declare alike: without boxes, and a list without rows.
 struct Declared {
   std::int32_t id = 0;
   segment::ArrayEntry array;
@@ -52,8 +52,8 @@ base::Error wrong(std::int32_t id, const segment::Label& label, const std::strin
   return {PERDURE_MISMATCH, segment::region_text(id, label), cause, remedy, false};
 }
 
-/// Finds where a rank declares otherwise than rank 0. Ranks compare with rank 0 only, so that one of them tells the
-/// others.
+/// Finds the first declaration of a rank that differs from rank 0's. Ranks compare with rank 0 only, so that one of
+/// them tells the others.
 class Comparison {
  public:
   Comparison(std::size_t rank, const std::vector<Declared>& first, const std::vector<Declared>& mine)
@@ -82,7 +82,7 @@ class Comparison {
     if (a.label.unit != b.label.unit) return says("unit", a.label.unit, b.label.unit);
     return std::nullopt;
   }
-  // One of the two has no array where the other has the next.
+  // One of the two ranks has no array here; the other has one.
   base::Error missing(std::size_t i) const {
     const bool by_this = i >= first_.size() || (i < mine_.size() && mine_[i].id < first_[i].id);
     const std::size_t has = by_this ? rank_ : 0, has_not = by_this ? 0 : rank_;
@@ -97,8 +97,8 @@ class Comparison {
   const std::vector<Declared>&first_, &mine_;
 };
 
-// [collective] PERDURE_MISMATCH on all ranks, of the lowest rank that declares otherwise than rank 0. One exchange more
-// than what rank 0 says, where all say the same.
+// [collective] PERDURE_MISMATCH on all ranks, naming the lowest rank that declares otherwise than rank 0. If all
+// declare alike, it costs one exchange more than the broadcast of rank 0.
 base::Status agree_on_arrays(comm::Communicator& comm, const capture::RegionTable& regions) {
   const std::vector<Declared> mine = declared_here(regions);
   std::vector<std::byte> told;
@@ -131,9 +131,9 @@ base::Status agree_on_arrays(comm::Communicator& comm, const capture::RegionTabl
   return same ? base::Status() : first_error(comm, why.value_or(base::Error{}), why ? rank : ~std::uint64_t{0}, 0);
 }
 
-constexpr std::size_t kMostOverlaps = 1U << 16;  // in one rank's share
+constexpr std::size_t kMostOverlaps = 1U << 16;  // overlaps in one rank's share
 
-/// Each rank looks at a share of each array: whether each of its elements has one owner.
+/// Checks that each element of each array has one owner; each rank looks at its share of the array.
 class Shares {
  public:
   Shares(std::uint64_t rank, std::uint64_t ranks, const capture::RegionTable& regions) : wholes_(wholes_of(regions)) {
@@ -152,12 +152,12 @@ class Shares {
     });
   }
 
-  /// The first thing wrong in this rank's share: which array, and the number of its first element there.
+  /// The first fault in this rank's share: its array, and the number of its first element there.
   struct Fault {
     std::uint64_t array = ~std::uint64_t{0}, element = ~std::uint64_t{0};
     base::Error why;
   };
-  /// `shares`: set where two ranks have the same element, which is nothing wrong.
+  /// Sets `shares` if two ranks have the same element, which is no fault.
   Fault first_fault(bool& shares) const {
     for (std::size_t i = 0; i < shares_.size(); ++i) {
       const Share& share = shares_[i];
@@ -190,7 +190,7 @@ class Shares {
     std::vector<array::Owned> owned;
   };
   static array::Box share(const array::Box& whole, std::uint64_t rank, std::uint64_t ranks) {
-    if (whole.empty() || (whole.dimensions == 0 && rank != 0)) return {1, {}, {}};  // nothing
+    if (whole.empty() || (whole.dimensions == 0 && rank != 0)) return {1, {}, {}};  // an empty share
     return whole.dimensions == 0 ? whole : array::block(whole, array::even_grid(whole, ranks), rank);
   }
   static std::uint64_t number_in(const array::Box& whole, const array::Index& index) {
@@ -200,10 +200,10 @@ class Shares {
   }
 
   std::vector<array::Box> wholes_;
-  std::vector<Share> shares_;  // of global arrays
+  std::vector<Share> shares_;  // shares of the global arrays
 };
 
-// [collective] After agree_on_arrays(). `shares` is set on the ranks in whose share an element has two owners.
+// [collective] Comes after agree_on_arrays(). Sets `shares` on the ranks in whose share an element has two owners.
 base::Status agree_on_owners(comm::Communicator& comm, const capture::RegionTable& regions, bool& shares) {
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
   Shares all(rank, ranks, regions);
@@ -221,7 +221,7 @@ base::Status agree_on_owners(comm::Communicator& comm, const capture::RegionTabl
   return first_error(comm, fault.why, fault.array, fault.element);
 }
 
-// The rows of lists follow each other in the order of the ranks.
+// Gives lists their places: their rows follow each other in the order of the ranks.
 base::Status place_lists(comm::Communicator& comm, capture::RegionTable& regions) {
   std::vector<std::int32_t> lists;
   std::vector<std::uint64_t> mine;
@@ -245,7 +245,7 @@ base::Status place_lists(comm::Communicator& comm, capture::RegionTable& regions
   return {};
 }
 
-// All ranks compare with rank 0.
+// Compares replicated arrays: all ranks compare with rank 0.
 base::Status compare_replicated(comm::Communicator& comm, const capture::RegionTable& regions) {
   std::vector<const capture::Region*> replicated;
   std::vector<std::uint64_t> mine;

@@ -1,4 +1,4 @@
-// What ranks agree on, and that a declaration which is refused leaves nothing behind.
+// Ranks agree on their arrays, and a declaration that is refused leaves nothing behind.
 #include "client/array_agreement.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr std::uint64_t kShared = 16;
 /// One rank's regions, with memory for whole arrays of i8.
 struct DeclaredHere {
   capture::RegionTable regions;
-  std::vector<std::int64_t> memory = std::vector<std::int64_t>(kShared, 7), other = memory;  // of ids 1 and 2
+  std::vector<std::int64_t> memory = std::vector<std::int64_t>(kShared, 7), other = memory;  // memory of ids 1 and 2
 
   void protect(std::int32_t id, std::uint64_t begin, std::uint64_t end) {
     array::Box whole{1, {}, {kShared}}, box{1, {begin}, {end}};
@@ -31,7 +31,7 @@ struct DeclaredHere {
   std::uint64_t stored(std::int32_t id) const { return regions.find(id)->part->stored().count; }
 };
 
-/// All ranks change alike, so that the news of one are those of all.
+/// All ranks change alike, so that the news of one rank are those of all.
 base::Status agree_once(ArrayAgreement& agreement, comm::Communicator& comm, capture::RegionTable& regions) {
   const RegionNews news = agreement.news(regions);
   return agreement.agree(comm, news, ArrayAgreement::For::checkpoint, regions);
@@ -47,7 +47,7 @@ TEST(ArrayAgreement, OfADeclarationThatIsRefusedNothingIsKept) {
     const auto rank = static_cast<std::uint64_t>(comm->rank());
     DeclaredHere mine;
     ArrayAgreement agreement(2);
-    const auto own = [&](std::uint64_t more) {  // with some of the next rank's
+    const auto own = [&](std::uint64_t more) {  // with some of the next rank's elements
       mine.protect(1, 4 * rank, std::min(4 * rank + 4 + more, kShared));
     };
     own(2);
@@ -67,7 +67,7 @@ TEST(ArrayAgreement, OfADeclarationThatIsRefusedNothingIsKept) {
       refusals.insert(refused.error().text());
       EXPECT_EQ(mine.stored(1), first);
     }
-    mine.memory[4 * rank] = static_cast<std::int64_t>(rank);  // which the rank before has, too
+    mine.memory[4 * rank] = static_cast<std::int64_t>(rank);  // the rank before has this element, too
     EXPECT_FALSE(agree_once(agreement, *comm, mine.regions)) << "it compares no more";
     ASSERT_TRUE(mine.regions.unprotect(1));
     ASSERT_TRUE(agree_once(agreement, *comm, mine.regions)) << "and then there are no arrays";
@@ -116,7 +116,7 @@ std::uint64_t heard_by_a_rank(int ranks, ArrayAgreement::For purpose) {
   return most;
 }
 
-// At 524,288 ranks each byte that a rank says is half a megabyte on all of them.
+// At 524,288 ranks each byte that a rank tells is half a megabyte on all of them.
 TEST(ArrayAgreement, OfTheOtherRanksARankHearsTheirBoxesOnly) {
   const auto few = heard_by_a_rank(2, ArrayAgreement::For::checkpoint);
   const auto many = heard_by_a_rank(10, ArrayAgreement::For::checkpoint);

@@ -13,20 +13,20 @@ namespace {
 // Shorter runs are copied out of a buffer: each would cost a call.
 constexpr std::uint64_t kShortRun = 1024;
 
-/// What a rank of this launch wants of an array.
+/// The boxes that a rank of this launch wants of an array.
 struct ToldWanted {
   std::int32_t id = 0;
   std::vector<std::byte> boxes;
   PERDURE_FIELDS(id, boxes)
 };
-/// Never without bytes.
+/// Its encoding is never empty.
 struct ToldWants {
   std::uint32_t node = 0;
   std::vector<ToldWanted> arrays;
   PERDURE_FIELDS(node, arrays)
 };
 
-/// An array's part in the capture of a rank that wrote. What all parts have in common was told before.
+/// An array's part in the capture of one writing rank. The properties that all parts share were told before.
 struct ToldPart {
   std::int32_t id = 0;
   std::uint64_t at = 0;  ///< byte of the capture
@@ -46,14 +46,14 @@ struct ArrayRestore::ToldPiece {
 /// The arrays of pieces, without boxes. All ranks hear them before they know whether they want any.
 struct ArrayRestore::ToldArrays {
   std::vector<segment::RegionEntry> arrays;
-  std::string local = {};  ///< the first that is no array
+  std::string local = {};  ///< the first region that is not an array
   PERDURE_FIELDS(arrays, local)
 };
 
 ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions, capture::Wanted wanted)
     : job_(job), reader_(reader), regions_(regions), matching_{std::move(wanted)} {}
 
-// Of what is only in the redundancy of other nodes.
+// Describes pieces that only the redundancy of other nodes has.
 base::Status ArrayRestore::describe_lost(const std::vector<std::uint32_t>& ranks, std::vector<ToldPiece>& told) {
   const std::size_t before = told.size();
   ipc::DescribePieces question{reader_.id(), reader_.ranks(), ranks, reader_.where().nodes_to_ask(ranks)};
@@ -73,7 +73,7 @@ base::Status ArrayRestore::describe_lost(const std::vector<std::uint32_t>& ranks
   return {};
 }
 
-// [local] Adds the arrays of a piece to those that there are.
+// [local] Adds the arrays of a piece to the known arrays.
 base::Result<ArrayRestore::ToldPiece> ArrayRestore::look_at(std::uint32_t rank, std::uint64_t chunk_bytes,
                                                             const std::vector<segment::RegionEntry>& entries) {
   ToldPiece piece{rank, chunk_bytes, 0, {}};
@@ -90,7 +90,7 @@ base::Result<ArrayRestore::ToldPiece> ArrayRestore::look_at(std::uint32_t rank, 
   return piece;
 }
 
-// [local] A leader: what the pieces that its node knows of have of arrays, to be told now and in read().
+// [local] Collects, at a leader, the arrays in the pieces that its node knows, to be told now and in read().
 base::Status ArrayRestore::look_at_pieces(std::vector<std::byte>& told) {
   std::vector<ToldPiece> pieces;
   std::vector<std::uint32_t> lost;
@@ -111,7 +111,7 @@ base::Status ArrayRestore::look_at_pieces(std::vector<std::byte>& told) {
   return {};
 }
 
-// Pieces are all of the same arrays.
+// Adds an array of a piece. All pieces must have the same arrays.
 base::Status ArrayRestore::add_array(std::int32_t id, segment::ArrayEntry array) {
   array.boxes.clear();
   auto known = std::lower_bound(arrays_.begin(), arrays_.end(), id,
@@ -123,7 +123,7 @@ base::Status ArrayRestore::add_array(std::int32_t id, segment::ArrayEntry array)
   return {};
 }
 
-// This rank keeps the stored boxes that its node needs elements of.
+// Keeps the stored boxes that this rank's node needs elements of.
 base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes, std::vector<std::vector<plan::StoredBox>>& near) {
   PERDURE_TRY(const auto pieces, base::decode_fields<std::vector<ToldPiece>>(bytes, "arrays"));
   for (const auto& piece : pieces) {
@@ -151,7 +151,7 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes, std::vector<st
   return {};
 }
 
-// Of arrays, as one rank would have stored them that has none of their elements.
+// Gives the arrays' entries as a rank without any of their elements would have stored them.
 base::Result<std::vector<segment::RegionEntry>> ArrayRestore::entries() const {
   std::vector<segment::RegionEntry> entries;
   for (const Array& array : arrays_) {
@@ -211,7 +211,7 @@ base::Status ArrayRestore::hear_wanted(std::size_t rank, base::ConstByteSpan byt
   if (told.node != job_.nodes().mine || rank == job_.rank()) return {};
   for (const auto& wanted : told.arrays) {
     const auto array = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == wanted.id; });
-    if (array == arrays_.end()) continue;  // that rank says so itself
+    if (array == arrays_.end()) continue;  // that rank reports this itself
     PERDURE_TRY(const auto boxes, array::decode_boxes(wanted.boxes, array->entry.whole, array::kMostBoxes, "arrays"));
     for (const auto& box : boxes)
       wants_[static_cast<std::size_t>(array - arrays_.begin())].add({static_cast<std::uint32_t>(rank), {box, {}, 0}});
@@ -219,7 +219,7 @@ base::Status ArrayRestore::hear_wanted(std::size_t rank, base::ConstByteSpan byt
   return {};
 }
 
-// [local] After those of the other ranks of this node.
+// [local] Comes after the wants of the other ranks of this node.
 base::Status ArrayRestore::add_own_wants() {
   memory_.resize(arrays_.size());
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
@@ -230,7 +230,7 @@ base::Status ArrayRestore::add_own_wants() {
   return {};
 }
 
-// [local] After all ranks of this node have said what they want, and all leaders what there is.
+// [local] Comes after all ranks of this node have told their wants, and all leaders their pieces.
 base::Status ArrayRestore::plan_readings(std::vector<std::vector<plan::StoredBox>> near) {
   std::vector<std::vector<plan::WantedBox>> wanted;
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
@@ -260,7 +260,7 @@ std::size_t ArrayRestore::boxes_kept() const {
   return boxes;
 }
 
-// A node says first what it wants, so that it keeps no boxes beside these.
+// A node first tells its wants, so that it keeps no other ranks' boxes beside them.
 base::Status ArrayRestore::read() {
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
@@ -269,7 +269,7 @@ base::Status ArrayRestore::read() {
       if (array.to == capture::kNoRegion) continue;
       std::vector<array::Box> boxes;
       for (const auto& lies : regions_.find(array.to)->part->wanted()) boxes.push_back(lies.box);
-      mine.arrays.push_back({array.id, array::encode_boxes(boxes)});  // ranks call it as it is stored
+      mine.arrays.push_back({array.id, array::encode_boxes(boxes)});  // ranks use the stored id
     }
     wants_.resize(arrays_.size());
     told = base::encode_fields(mine);
@@ -299,7 +299,7 @@ base::Status ArrayRestore::read() {
       readings_, [&](const plan::StoredChunk& chunk, const SharedChunks::Read& read) { return copy(chunk, read); });
 }
 
-// Of what of this chunk goes where: calls `take(Copy)` for each run.
+// Calls `take(Copy)` for each run of this chunk that goes to memory.
 template <class Take>
 void ArrayRestore::each_copy(const plan::StoredChunk& chunk, const Take& take) const {
   const auto pairs = pairs_.find(chunk.rank);
@@ -311,7 +311,7 @@ void ArrayRestore::each_copy(const plan::StoredChunk& chunk, const Take& take) c
                  });
 }
 
-// Straight to memory where that is long runs, none of them twice; nothing otherwise.
+// Gives the target memory of a chunk if that consists of long runs, none of them twice; otherwise nothing.
 std::vector<capture::MemorySpan> ArrayRestore::spans_of(const plan::StoredChunk& chunk, std::uint64_t length) const {
   std::vector<Copy> copies;
   std::uint64_t bytes = 0, runs = 0;

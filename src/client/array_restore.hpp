@@ -1,6 +1,6 @@
 #pragma once
-// Arrays of a version, gathered from what any ranks stored: as many or fewer or more, with other boxes. What is read
-// twice on a node is read once from the store. (docs/adr/0036)
+// Arrays of a version are gathered from the captures of any ranks: as many or fewer or more, with other boxes. A node
+// reads each chunk that it needs from the store once. (docs/adr/0036)
 #include <map>
 #include <string>
 #include <vector>
@@ -11,26 +11,26 @@
 
 namespace perdure::client {
 
-/// Of one version, once: describe(), then read().
+/// Restores the arrays of one version, once: describe(), then read().
 class ArrayRestore {
  public:
-  /// `wanted`: the arrays of this rank; other ranks may want others, or none. All: no stored array may be left over.
-  /// Memory of one rank may: of another number of ranks it is nobody's (PartRestore).
+  /// `wanted`: the arrays of this rank; other ranks may want others, or none. With `wanted.all`, no stored array may be
+  /// left over. Memory of one rank may be: with another number of ranks it belongs to nobody (PartRestore).
   ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions, capture::Wanted wanted);
-  /// [collective] What the version has of all arrays. Nothing is written. When it fails, `wrong_use()` says whether it
-  /// was for what this rank wants: PERDURE_MISMATCH.
+  /// [collective] Reads the version's description of all arrays. Writes nothing. When it fails, `wrong_use()` says
+  /// whether this rank's wants are the cause: PERDURE_MISMATCH.
   base::Status describe();
   bool wrong_use() const { return matching_.wrong_use; }
-  /// After describe(): of region `id`, without boxes. PERDURE_MISMATCH when the version has no such array.
+  /// Gives array `id` without boxes, after describe(). PERDURE_MISMATCH when the version has no such array.
   base::Result<segment::ArrayEntry> array(std::int32_t id) const;
-  /// After describe(): the first region that is memory of one rank, as a text; empty: all that is stored are arrays.
-  /// The same on all ranks.
+  /// Gives the first region that is memory of one rank, as a text, after describe(). Empty: all stored regions are
+  /// arrays. It is the same on all ranks.
   const std::string& local() const { return local_; }
-  /// After describe(): wanted ones that are not stored, and may be so; ascending.
+  /// Gives wanted arrays that are not stored, and need not be, after describe(); ascending.
   const std::vector<std::int32_t>& absent() const { return matching_.absent; }
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
   base::Status read();
-  /// After read(): how many of the boxes that were stored this rank keeps: those that its node wants something of.
+  /// Gives, after read(), how many of the stored boxes this rank keeps: those that its node wants something of.
   std::size_t boxes_kept() const;
   /// SharedChunks::source().
   int source() const { return chunks_.source(); }
@@ -43,17 +43,17 @@ class ArrayRestore {
   };
   struct ToldPiece;
   struct ToldArrays;
-  struct ArrayMatching {  // whether what is stored is what this rank wants
+  struct ArrayMatching {  // whether the stored arrays match this rank's wants
     capture::Wanted wanted;
     std::vector<std::int32_t> absent = {};
     bool wrong_use = false;
   };
-  struct Copy {  // from a chunk to memory
+  struct Copy {  // a run of bytes from a chunk to memory
     std::uint64_t from = 0;
     std::byte* to = nullptr;
     std::uint64_t bytes = 0;
   };
-  struct Pair {  // of what is stored and what is wanted here
+  struct Pair {  // a stored box and the wanted box that it fills
     std::size_t array = 0;
     const plan::StoredBox* stored = nullptr;
     const array::Strided* wanted = nullptr;
@@ -80,16 +80,16 @@ class ArrayRestore {
   const capture::RegionTable& regions_;
   ArrayMatching matching_;
   SharedChunks chunks_{job_, reader_};
-  std::string local_;                                 // a region that is no array
+  std::string local_;                                 // a region that is not an array
   std::vector<Array> arrays_;                         // by id
-  std::vector<std::byte> pieces_;                     // at a leader: what its node's pieces have, as it tells it
-  plan::StoredCaptures captures_;                     // of which this node needs something
-  std::vector<plan::StoredArray> stored_;             // as arrays_: what touches what this node wants
+  std::vector<std::byte> pieces_;                     // at a leader: the arrays in its node's pieces, encoded
+  plan::StoredCaptures captures_;                     // captures that this node needs something of
+  std::vector<plan::StoredArray> stored_;             // as arrays_: stored boxes that touch this node's wants
   std::vector<plan::NodeWants> wants_;                // as arrays_
-  std::map<std::uint32_t, std::vector<Pair>> pairs_;  // by rank that wrote
-  std::vector<std::vector<array::Strided>> memory_;   // that pairs_ point to
-  std::vector<plan::ChunkReading> readings_;          // of this node
-  std::vector<std::byte> buffer_;                     // of a chunk that goes to memory in short runs
+  std::map<std::uint32_t, std::vector<Pair>> pairs_;  // by the rank that wrote them
+  std::vector<std::vector<array::Strided>> memory_;   // memory that pairs_ point to
+  std::vector<plan::ChunkReading> readings_;          // chunks that this node reads
+  std::vector<std::byte> buffer_;                     // content of a chunk that goes to memory in short runs
 };
 
 }  // namespace perdure::client

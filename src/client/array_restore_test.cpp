@@ -17,7 +17,7 @@ namespace {
 
 using segment::ArrayKind;
 
-/// What a test's element holds: its number in the array, and which version it was captured in.
+/// The value of a test's element: its number in the array, and the version in which it was captured.
 std::int64_t value_of(const array::Box& whole, const array::Index& index, std::int64_t version) {
   std::int64_t number = version << 40;
   std::int64_t place = 0;
@@ -64,7 +64,7 @@ class Part {
   void fill(std::int64_t version) {
     each([&](std::int64_t& value, const array::Index& index) { value = value_of(whole_, index, version); });
   }
-  /// How many elements are not those of the version.
+  /// Counts the elements that are not those of the version.
   std::uint64_t wrong(std::int64_t version) {
     std::uint64_t wrong = 0;
     each([&](std::int64_t& value, const array::Index& index) {
@@ -89,17 +89,19 @@ array::Box box_of(std::vector<std::pair<std::uint64_t, std::uint64_t>> sides) {
 
 class ArrayRestores : public JobOfThreads {
  protected:
-  /// Every rank opens a session of a job of so many and does `work`, and closes it if it ends well.
+  /// Opens a session of a job of so many ranks on every rank, does `work`, and closes it if it ends well.
   void run(int ranks, const std::function<void(Session&)>& work, bool closes = true) {
     test_support::ThreadGroup group(ranks);
     group.run([&](const perdure_communicator& c) {
       auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
       ASSERT_TRUE(session) << session.error().text();
       work(**session);
-      if (closes) EXPECT_TRUE((*session)->close());
+      if (closes) {
+        EXPECT_TRUE((*session)->close());
+      }
     });
   }
-  /// Of some elements, and of several chunks if `least` is large.
+  /// Draws an array of some elements, and of several chunks if `least` is large.
   static array::Box array_of(array::AnyBoxes& any, std::uint64_t least) {
     for (;;) {
       const auto box = any.array(60);
@@ -107,7 +109,7 @@ class ArrayRestores : public JobOfThreads {
     }
   }
   static void good(const base::Status& status) { EXPECT_TRUE(status) << status.error().text(); }
-  /// Each rank's part, as region 1 of a version that is at the store.
+  /// Stores each rank's part, as region 1 of a version that is at the store.
   static void store_part(Session& session, Part part, std::int64_t version) {
     good(part.protect(session, 1));
     part.fill(version);
@@ -175,7 +177,8 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
     });
 }
 
-/// The bytes that a rank hears of others while `ranks` of them restore an array that ten stored, with a label so long.
+/// Counts the bytes that a rank hears of others while `ranks` of them restore an array that ten stored, with a label so
+/// long.
 class HearAtRestore : public ArrayRestores {
  protected:
   std::uint64_t heard(const std::string& name, int ranks, std::size_t description) {
@@ -400,7 +403,7 @@ TEST_F(ArrayRestores, MemoryOfOneRankIsTakenOneByOne) {
       refused(part(0, right, odd ? 3 : 2), "region 3 of rank 0: it is not part of app version 1");
       EXPECT_EQ(right, std::vector<std::int64_t>(20'000, -1)) << "nothing was touched";
       if (ranks != 5) return;
-      // What is protected under another number is asked for by that.
+      // A region protected under another number is asked for by that number.
       good(session.protect({9, reinterpret_cast<std::byte*>(right.data()), 8, right.size()}));
       good(session.regions().set_label(9, {"own", "", ""}));
       good(session.regions().changes().rename("2", "own"));
@@ -493,7 +496,7 @@ TEST_F(ArrayRestores, AreTheLatestAlsoWhereNothingIsProtectedYet) {
           << latest.error().text();
     });
     store_by(3, 2, false);
-    expect_latest(2, 2);  // not version 1, which as many ranks wrote
+    expect_latest(2, 2);  // version 1 does not count, which as many ranks wrote
     expect_latest(3, 2);
     store_by(2, 3, true);
     expect_latest(2, 3);
@@ -501,7 +504,7 @@ TEST_F(ArrayRestores, AreTheLatestAlsoWhereNothingIsProtectedYet) {
   }
 }
 
-// Names decide, on any number of ranks, and what is declared to have changed has changed.
+// Names decide, on any number of ranks, and declared changes take effect.
 TEST_F(ArrayRestores, FindArraysByTheirNamesAndTakeChangesThatAreDeclared) {
   const auto whole = box_of({{0, 100}});
   const auto block = [&](const Session& session) {
@@ -542,7 +545,7 @@ TEST_F(ArrayRestores, FindArraysByTheirNamesAndTakeChangesThatAreDeclared) {
     });
 }
 
-// On other numbers of ranks nobody has a region of its own.
+// On other numbers of ranks no rank has a region of its own.
 TEST_F(ArrayRestores, MayHaveMemoryOfOneRankBesideThemThatMayBeAbsent) {
   const auto whole = box_of({{0, 100}});
   const auto life = [&](int ranks, bool first, bool optional) {
@@ -571,7 +574,7 @@ TEST_F(ArrayRestores, MayHaveMemoryOfOneRankBesideThemThatMayBeAbsent) {
   life(3, false, true);
 }
 
-// Two nodes without a network: what one of them holds the other has from the store only.
+// The two nodes have no network: one of them has the other's data from the store only.
 TEST_F(ArrayRestores, WhoseSegmentIsDamagedAreBroughtToTheStoreAgainByTheNodeThatHasThem) {
   const auto whole = box_of({{0, 300}, {0, 70}});
   const auto rows = [&](std::uint64_t rank) { return Part(whole, {box_of({{75 * rank, 75 * rank + 75}, {0, 70}})}); };
@@ -581,7 +584,7 @@ TEST_F(ArrayRestores, WhoseSegmentIsDamagedAreBroughtToTheStoreAgainByTheNodeTha
   for (const bool all_segments : {false, true}) {
     const std::int64_t version = all_segments ? 2 : 1;
     {
-      // Engines that end leave all where it is, because the store refused something of another name.
+      // Engines that end leave everything in place, because the store refused another name.
       os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store/other" + ":ENOSPC"));
       const test_support::InstalledHooks installed(full);
       run(
@@ -642,7 +645,7 @@ class ArraysOfLostNodes : public ArrayRestores {
   Part part_of(const Session& session) const {
     return {whole_, {array::block(whole_, array::even_grid(whole_, session.ranks()), session.rank())}};
   }
-  /// On so many ranks, out of what the nodes have: how many ranks got something from other nodes.
+  /// Restores on so many ranks from the nodes' data. Returns how many ranks got something from other nodes.
   int restored_on(int ranks, const std::string& nodes = "") {
     const std::string scheme = more_;
     if (!nodes.empty()) more_ += ";node.numbers=" + nodes;
@@ -756,7 +759,7 @@ TEST_F(ArraysOfLostNodes, AndMemoryOfRanksElsewhereIsHadByAnyRank) {
       false);
 }
 
-// Without a network a node has nothing of what is on another one: it is stored first.
+// Without a network a node cannot get data of another one: it is stored first.
 TEST_F(ArrayRestores, OnSeveralNodesWithoutANetworkComeFromTheStoreAndAreNotPassedOver) {
   const auto whole = box_of({{0, 90'000}}), shared = box_of({{0, 10}});
   const auto rows = [&](std::uint64_t rank, std::uint64_t ranks, std::uint64_t skew) {
@@ -835,7 +838,7 @@ TEST_F(ArrayRestores, BesideAnotherCallAreRefused) {
   });
 }
 
-/// A capture that says of itself what no program can: bytes of zero under these entries.
+/// A capture whose description no program can give: bytes of zero under these entries.
 class Says : public capture::Source {
  public:
   explicit Says(std::vector<segment::RegionEntry> entries) : entries_(std::move(entries)) {}
@@ -893,8 +896,9 @@ TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
     good(part.protect(session, 1));
     const auto restored = session.restore("app", 1, std::nullopt);
     ASSERT_FALSE(restored);
-    if (session.rank() == 0)
+    if (session.rank() == 0) {
       EXPECT_NE(restored.error().text().find("is stored twice"), std::string::npos) << restored.error().text();
+    }
   });
 }
 
@@ -930,7 +934,8 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
     wait_for_store(job, written);
     if (job.rank() == 0) id = written;
   });
-  // The third chunk of rank 1, which ranks 3 and 4 share, behind the four of rank 0: by then others have been lent.
+  // Damages the third chunk of rank 1, which ranks 3 and 4 share, behind the four of rank 0: by then others have been
+  // lent.
   const std::uint64_t second = 4096 + base::round_up(240'000, 4096);
   const auto path = std::filesystem::recursive_directory_iterator(directory_ / "store");
   for (const auto& entry : path) {
@@ -990,7 +995,7 @@ TEST_F(DamagedSlots, OfWhatIsNowhereElseAreRefused) {
   read_columns(false, [](const base::Status& read, const std::vector<std::int64_t>&) { EXPECT_FALSE(read); });
 }
 
-/// Bad memory: what a thread has read from a segment is another thing when it has written a part of it into a slot.
+/// Bad memory: the bytes that a thread has read from a segment change when it has written a part of them into a slot.
 class SpoilsWhatIsLent final : public os::Hooks {
  public:
   static constexpr std::size_t kFirstPart = 256 << 10;  // so much of it is written at once
@@ -1041,7 +1046,7 @@ TEST_F(SpoiltArrays, WhatIsAnotherThingInASlotIsNotLent) {
   EXPECT_GT(hooks.spoilt(), 0U);
 }
 
-// As where another handle restores the same version, and lets go of what it brought.
+// This is as if another handle restored the same version, and released its guests.
 TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
   const auto whole = box_of({{0, 8'000}});
   segment::VersionId id;
@@ -1066,7 +1071,9 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
     ASSERT_FALSE(read) << "else it was not read";
     EXPECT_TRUE(read.error().code == PERDURE_UNAVAILABLE || read.error().code == PERDURE_PEER_FAILED)
         << read.error().text();
-    if (job.rank() == 0) ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
+    if (job.rank() == 0) {
+      ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
+    }
     ASSERT_TRUE(job.comm().barrier());
     ArrayRestore again(job, want.reader, want.regions, {want.ids, false});
     ASSERT_TRUE(again.describe());
@@ -1075,7 +1082,7 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
   });
 }
 
-/// The error of a checkpoint whose ranks declare `parts(rank)`; the same on all.
+/// Returns the error of a checkpoint whose ranks declare `parts(rank)`; the same on all.
 class Declarations : public ArrayRestores {
  protected:
   std::string refusal(int ranks, const std::function<void(Session&, std::vector<std::unique_ptr<Part>>&)>& declare) {
@@ -1202,7 +1209,7 @@ TEST_F(Declarations, OfWhatSeveralRanksHaveAreComparedAtEveryCheckpoint) {
     good(session.restore("app", 2, std::nullopt));
     EXPECT_EQ(own.wrong(2), 0U) << "what lower ranks have is stored twice, or not at all";
     good(wide.protect(session, 1));
-    // Rank 0 has only its own now: what it stored for rank 1 is stored by that one.
+    // Rank 0 has only its own now: rank 1 stores its elements itself.
     if (rank == 0) good(own.protect(session, 1));
     own.fill(3), wide.fill(3);
     good(session.checkpoint("app", 3));

@@ -1,4 +1,4 @@
-// Finding the engine when what lies on the node misleads for a moment.
+// A rank finds its engine even when files on disk mislead for a moment.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ class Attach : public testing::Test {
   test_support::TemporaryDirectory directory_;
 };
 
-/// Puts the engine's own fingerprint there when somebody who believed the old one has connected.
+/// Puts the engine's own fingerprint there when a client that believed the old one has connected.
 class OwnerGetsToIt : public os::Hooks {
  public:
   OwnerGetsToIt(std::string path, std::string fingerprint)
@@ -63,7 +63,7 @@ TEST_F(Attach, WhoBelievedTheFingerprintOfADeadOwnerLooksAgain) {
 
 using AttachedJob = JobOfThreads;
 
-// What the store has, the next engine need not hold: here it has nothing.
+// The next engine need not hold the versions that the store has: here it has nothing.
 TEST_F(AttachedJob, KnowsWhatItsEnginesHoldWhole) {
   more_ = "tier.order=file";
   os::FaultRules full{*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC")};
@@ -76,7 +76,7 @@ TEST_F(AttachedJob, KnowsWhatItsEnginesHoldWhole) {
   on_ranks([&](Job& job) { EXPECT_TRUE(job.known().was_whole_in_tiers(written)); });
 }
 
-// Of an engine that died they would hold its memory.
+// Open slots of an engine that died would hold its memory.
 TEST_F(AttachedJob, LetsGoOfTheSlotsThatItHadOpen) {
   ranks_ = 1;
   more_ = "tier.order=file";
@@ -97,7 +97,7 @@ TEST_F(AttachedJob, LetsGoOfTheSlotsThatItHadOpen) {
   });
 }
 
-// What was removed, and begun anew, has lost what the engine brought there.
+// A store that was removed and begun anew has lost the data that the engine brought there.
 TEST_F(AttachedJob, TellsItsEngineOfEachIncarnationOfTheStore) {
   ranks_ = 1;
   on_ranks([&](Job& job) {

@@ -13,12 +13,12 @@
 namespace perdure::client {
 namespace {
 
-/// A process, what it calls itself as a launch, its store, and a name. A child that was forked is another process.
+/// A process, its name as a launch, its store, and a checkpoint name. A forked child is another process.
 using Program = std::tuple<std::int64_t, std::string, std::string, std::string>;
 using States = base::Guarded<std::map<Program, segment::VersionId>>;
 
-// Which attempt programs' states are of, whatever handles they close and open. Never destroyed: a handle may be used
-// when the process ends.
+// The attempts that programs' states belong to, whatever handles they close and open. Never destroyed: a handle may be
+// used when the process ends.
 States& states() {
   static States& all = *new States;
   return all;
@@ -39,12 +39,12 @@ plan::LineVersion line_version(const segment::VersionId& id) {
   return {plan::branch_of(id.attempt.nonce), id.version, id.attempt.created_ns};
 }
 
-/// What is there of a name when its branch is decided.
+/// The facts about a name when its branch is decided.
 struct NameFacts {
   plan::BranchFacts facts;
   std::vector<plan::Fork> forks;
-  std::set<plan::Branch> branches;    ///< that are in use: no new one is called so
-  std::optional<base::Error> unseen;  ///< why the store could not be looked at
+  std::set<plan::Branch> branches;    ///< branches in use; a new one gets another number
+  std::optional<base::Error> unseen;  ///< why the store could not be read
 };
 
 NameFacts look_at_name(Job& job, const std::string& name) {
@@ -136,8 +136,8 @@ std::string not_recorded(const std::string& name, const UnrecordedForks& unrecor
          why.text();
 }
 
-// Until they are recorded, what the branches went on from counts as another run's, and is kept. A damaged record stays
-// as it is: nobody would know any more that it had others.
+// Until the forks are recorded, their origins count as another run's, and are kept. A damaged record stays as it is:
+// otherwise nobody would know any more that it had others.
 void record_forks(Job& job, const std::string& name) {
   UnrecordedForks& unrecorded = job.known().unrecorded(name);
   if (unrecorded.forks.empty()) return;

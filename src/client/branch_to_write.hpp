@@ -1,6 +1,6 @@
 #pragma once
-// On which branch this launch writes the versions of a name, and which line plain numbers mean. Rank 0 decides for all.
-// (docs/adr/0052)
+// Decides on which branch this launch writes the versions of a name, and which line plain numbers mean. Rank 0 decides
+// for all. (docs/adr/0052)
 #include <string>
 #include <vector>
 
@@ -8,28 +8,30 @@
 
 namespace perdure::client {
 
-/// For the next checkpoint of `name`, which this launch owns. Decided at the first one, and anew after each restore;
-/// from then on KnownVersions::check_free() knows what is taken on that branch. What stays behind is reported, and said
-/// where the option `messages` wants that. PERDURE_EXISTS: a new start, and `new_start = refuse`. A store that cannot
-/// be read does not keep anybody from writing: then it is a new branch.
+/// Gives the branch for the next checkpoint of `name`, which this launch owns. The branch is decided at the first
+/// checkpoint, and anew after each restore. From then on KnownVersions::check_free() knows the taken numbers of that
+/// branch. Versions that stay behind are reported, and printed if the option `messages` asks for it. PERDURE_EXISTS: a
+/// new start, and `new_start = refuse`. A store that cannot be read prevents no checkpoint: the branch is then a new
+/// one.
 base::Result<plan::Branch> branch_to_write(Job& job, const std::string& name);
 
-/// [local] The program's state is that of this attempt. So it is for a handle that the same process opens later.
+/// [local] Records that the program's state is that of this attempt. This holds for later handles of the same process,
+/// too.
 void go_on_from(Job& job, const segment::VersionId& id);
 
-/// [local] Before the handle goes, at rank 0: forks that could not be recorded are tried once more.
+/// [local] Tries once more to record forks before the handle goes, at rank 0.
 void record_what_is_left(Job& job);
 
-/// What decides which line is current, beside what this launch did and its engines hold.
+/// Facts that decide which line is current, besides this launch's own versions and those that its engines hold.
 struct LineFacts {
   std::vector<store::VersionListing> listings;
   std::vector<plan::Fork> forks;
-  std::vector<store::QuarantinedSegment> aside;  ///< what was set aside was complete once
+  std::vector<store::QuarantinedSegment> aside;  ///< quarantined segments; their versions were complete once
 };
-/// The line of the newest attempt that is, or was, complete; that of what this launch went on from last, if that is not
-/// on it. Empty where there is none: then all attempts count.
+/// Gives the line of the newest attempt that is, or was, complete. If the last attempt that this launch went on from is
+/// not on it, gives that attempt's line. Empty if there is none: then all attempts count.
 plan::Line line_to_read(Job& job, const std::string& name, LineFacts facts);
-/// The same, of what the store says now.
+/// Does the same with the facts that the store has now.
 base::Result<plan::Line> line_to_read(Job& job, const std::string& name);
 
 }  // namespace perdure::client

@@ -8,7 +8,7 @@
 namespace perdure::client {
 namespace {
 
-// So many pieces of memory are not worth their list.
+// More pieces of memory than this are not worth a list.
 constexpr std::size_t kMostParts = 100'000;
 
 // Ranks of a node protect their memory within milliseconds of each other, unless one waits for slots.
@@ -22,7 +22,7 @@ CaptureInFlight::CaptureInFlight(Job& job, segment::VersionId id, const capture:
 
 base::Result<bool> CaptureInFlight::begin(std::optional<os::WriteReach> least_reach) {
   PERDURE_CHECK(writer_.begin(id_));
-  if (writer_.is_small()) {  // less than is worth protecting
+  if (writer_.is_small()) {  // too little to be worth protecting
     PERDURE_CHECK(writer_.put_all());
     PERDURE_CHECK(writer_.stage());
     return true;
@@ -36,7 +36,7 @@ base::Result<bool> CaptureInFlight::begin(std::optional<os::WriteReach> least_re
   return false;
 }
 
-// The thread is there before the program goes on, so that the program does not wait for its beginning.
+// The thread starts before the program goes on, so that the program does not wait for its start.
 void CaptureInFlight::start() {
   auto begun = os::Thread::start(
       "capture",
@@ -57,7 +57,7 @@ void CaptureInFlight::start() {
   }
 }
 
-// Not for ever: slots come back when they are written, and the rank that is late may be waiting for one of these.
+// The wait is limited: slots come back when they are written, and a late rank may be waiting for one of these.
 void CaptureInFlight::await_others() {
   auto state = state_.lock();
   (void)state.wait_for(changed_, kOthersProtect, [&] { return state->may_copy; });
@@ -74,7 +74,7 @@ void CaptureInFlight::let_copy(bool all_began) {
   changed_.notify_all();
 }
 
-// It is known soon: whoever waits for a slot meanwhile can have these, which are written.
+// The answer comes soon. A rank that waits for a slot meanwhile can have these, which are written.
 bool CaptureInFlight::all_have_begun() {
   auto state = state_.lock();
   state.wait(changed_, [&] { return state->may_copy; });
@@ -102,17 +102,17 @@ bool CaptureInFlight::protect(os::WriteReach least_reach) {
   return copy_ != nullptr;
 }
 
-// Hashed when all is copied: the sooner that is, the fewer writes wait.
+// Hashes only after everything is copied: the sooner that is, the fewer writes wait.
 base::Status CaptureInFlight::finish() {
   const auto copied = base::caught("checkpoint", [this] { return copy_all(); });
-  copy_->end();  // in any case: who waits for a block goes on
+  copy_->end();  // in any case: writers that wait for a block go on
   PERDURE_CHECK(copied);
   for (const auto& one : later_) {
     const base::Hash128 hash = base::hash128(one.memory);
     const auto engine = this->engine();
     PERDURE_CHECK(writer_.filled(one, hash));
   }
-  const bool all = all_have_begun();  // before the engine is held: the call may need it to get as far as saying so
+  const bool all = all_have_begun();  // before the engine's lock: the call may need it to get that far
   const auto engine = this->engine();
   PERDURE_CHECK(writer_.stage(all));
   if (job_.ranks() > 1) return {};  // they agree in their next collective call, if their engine has not seen it before
@@ -133,7 +133,7 @@ void CaptureInFlight::ended(base::Status outcome) {
 }
 
 void CaptureInFlight::end() {
-  let_copy(false);  // where the ranks have not agreed
+  let_copy(false);  // the ranks have not agreed
   thread_.join();
   if (copy_) copy_->end();
 }

@@ -1,6 +1,7 @@
 #pragma once
-// A capture of protected regions that goes on while the program does (docs/copy-on-write.md): memory is copied when
-// somebody is about to write to it, or when this comes to it. Its thread talks to the engine and never to other ranks.
+// Captures protected regions while the program runs (docs/copy-on-write.md). A block is copied when a
+// thread is about to write to it, or when this class reaches it. Its thread talks to the engine and never to other
+// ranks.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -21,35 +22,35 @@ class CaptureInFlight {
   CaptureInFlight& operator=(const CaptureInFlight&) = delete;
   ~CaptureInFlight() { end(); }
 
-  /// What has to be done before the program goes on. True: that was all, and the piece is staged. `least_reach`
-  /// nothing: protects nothing.
+  /// Does the work that must precede the program's going on. True: that was all, and the piece is staged. If
+  /// `least_reach` is empty, protects nothing.
   base::Result<bool> begin(std::optional<os::WriteReach> least_reach);
-  /// All ranks have begun: the thread copies from now on what is protected. Before, ranks that have no processor of
-  /// their own would wait in their call for what others copy.
+  /// Lets the thread copy the protected memory, as all ranks have begun. Earlier, ranks without a processor of their
+  /// own would wait in their call while others copy.
   void go_on();
-  /// After wait(): what copying met.
+  /// Gives the copying counts, after wait().
   CopyCounts counts() { return copy_ ? copy_->counts() : CopyCounts{}; }
-  /// Why none of it was protected; empty: nothing hindered it.
+  /// Says why none of it was protected; empty: nothing prevented it.
   const std::string& hindered() const { return hindered_; }
   /// Returns when the regions are not needed any more, and their piece is staged or cannot be. [local]
   base::Status wait();
-  /// The same, for who does not ask what became of it: needs no memory.
+  /// Does the same for a caller that does not need the result, and allocates nothing.
   void end();
   const segment::VersionId& id() const { return id_; }
   std::uint64_t bytes() const { return writer_.bytes(); }
-  /// By the only rank there is.
+  /// Tells whether the only rank there is has committed.
   bool committed();
-  /// Who talks to the engine meanwhile holds this.
+  /// Locks the engine's connection. Every other user of the engine holds it meanwhile.
   std::unique_lock<std::mutex> engine() { return std::unique_lock(engine_); }
-  /// After wait(): as VersionWriter does.
+  /// Commits as VersionWriter does, after wait().
   base::Status commit(bool wanted) { return committed() ? base::Status() : writer_.commit(wanted); }
-  bool busy() const { return writer_.busy(); }  ///< the same
-  bool abort() { return writer_.abort(); }      ///< the same
+  bool busy() const { return writer_.busy(); }  ///< as VersionWriter does
+  bool abort() { return writer_.abort(); }      ///< as VersionWriter does
 
  private:
   struct State {
     bool may_copy = false;
-    bool all_began = false;  // no rank's call failed: what all have copied is a version
+    bool all_began = false;  // no rank's call failed: the copies of all ranks are a version
     base::Status outcome;
     bool committed = false;
   };
@@ -71,7 +72,7 @@ class CaptureInFlight {
   std::string hindered_;
   std::mutex engine_;
   base::Guarded<State> state_;
-  std::condition_variable changed_;  // state_->may_copy
+  std::condition_variable changed_;  // signals changes of state_->may_copy
   os::Thread thread_;
 };
 

@@ -5,15 +5,15 @@
 namespace perdure::client {
 namespace {
 
-// What reads wrong is read again by another rank, and is set aside then or proves good.
+// Data that fails verification is read again by another rank. It is then set aside, or proves good.
 constexpr unsigned kMostReadings = 3;
 
 bool says_absent(base::ErrorCode code) {
   return code == PERDURE_NOT_FOUND || code == PERDURE_INCOMPLETE || code == PERDURE_CORRUPT;
 }
 
-/// [collective] A region of the chosen version that is memory of one rank, as a text; empty: there is none. Nothing:
-/// its segments have to be looked at again.
+/// [collective] Names a region of the chosen version that is memory of one rank; empty: there is none. Empty: its
+/// segments have to be looked at again.
 base::Result<std::optional<std::string>> memory_of_one_rank(Job& job, VersionReader& reader,
                                                             const capture::RegionTable& regions) {
   ArrayRestore arrays(job, reader, regions, {});

@@ -19,13 +19,13 @@ base::Result<Left> ask_drain(Job& job, std::uint64_t timeout_ns) {
               drained.written, std::move(drained.which), std::move(drained.why)};
 }
 
-// Two sums, and what the first of those that wait has to say.
+// [collective] Adds up two sums, and takes the report of the first node that waits.
 base::Result<LeftByAll> meet(comm::Communicator& comm, const Left& mine, bool over) {
   std::array<std::uint64_t, 3> sums{mine.done ? 0U : 1U, mine.done ? 0 : mine.bytes, mine.done ? 0 : mine.written};
   PERDURE_CHECK(comm.allreduce(sums, comm::Reduce::sum));
   LeftByAll all{sums[0], sums[1], sums[2]};
   if (all.nodes == 0) return all;
-  // Before those whose versions are stored, and which look after retention.
+  // Nodes with versions to store go before those whose versions are stored, and which only look after retention.
   const auto rank = static_cast<std::uint64_t>(comm.rank()), ranks = static_cast<std::uint64_t>(comm.size());
   std::array<std::uint64_t, 2> least{mine.done ? 2 * ranks : rank + (mine.versions > 0 ? 0 : ranks), over ? 0U : 1U};
   PERDURE_CHECK(comm.allreduce(least, comm::Reduce::minimum));
@@ -38,7 +38,7 @@ base::Result<LeftByAll> meet(comm::Communicator& comm, const Left& mine, bool ov
 
 enum class Company { all_ranks, nobody };
 
-// What an embedded engine has left when the time is over.
+// Drains the embedded engines, and reports the data that is left when the time is over.
 base::Status drain_engines(Job& job, Company company) {
   const DrainLimits limits{job.store().properties().location, job.config().real("engine.drain_timeout")};
   const auto meet_company = [&](const Left& mine, bool over) {
@@ -55,7 +55,7 @@ base::Status drain_engines(Job& job, Company company) {
   return base::fail(left_behind(left, limits, job.engine().directory()));
 }
 
-// What the last checkpoint could not record, as the store was away, may be recorded by now.
+// Tries once more to record what the last checkpoint could not, as the store was away.
 void record_before_end(Job& job) {
   (void)base::caught("close", [&]() -> base::Status {
     record_what_is_left(job);

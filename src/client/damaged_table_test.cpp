@@ -1,4 +1,4 @@
-// A segment of format 3 whose table is damaged, seen by a program that restores it.
+// A program restores from a segment of format 3 whose table is damaged.
 #include <filesystem>
 
 #include "client/ranks_testing.hpp"
@@ -36,7 +36,7 @@ class DamagedTable : public JobOfThreads {
     ASSERT_TRUE(os::write_file_atomically(path_of(version),
                                           test_support::sample_file(manifest_of(version), segment::Tables::always)));
   }
-  /// Flips a bit of the byte that is so far into the table of `rank`.
+  /// Flips a bit of the byte at offset `at` in the table of `rank`.
   void damage(std::uint64_t version, std::uint32_t rank, std::uint64_t at) {
     auto bytes = os::read_file(path_of(version), 1 << 20).value();
     const segment::Table table = manifest_of(version).tables[rank];
@@ -44,7 +44,7 @@ class DamagedTable : public JobOfThreads {
     bytes[table.offset + at] ^= std::byte{0x10};
     ASSERT_TRUE(os::write_file_atomically(path_of(version), bytes));
   }
-  /// What every rank gets from a launch that restores the latest; where it succeeds, the version that it got.
+  /// The result of each rank in a launch that restores the latest; if it succeeds, the version that it got.
   struct Got {
     base::Status status;
     std::vector<std::byte> bytes;
@@ -84,7 +84,7 @@ TEST_F(DamagedTable, WholeOnesAreRestored) {
   expect_restores(2);
 }
 
-// The first byte, one of the middle and the last; the table of rank 0 and that of rank 1, who runs on another node.
+// Damages the first, a middle and the last byte in the tables of rank 0 and of rank 1. Rank 1 runs on another node.
 TEST_F(DamagedTable, MakesTheNextOlderVersionTheOneThatAllRanksGetTwiceInARow) {
   const auto tables = manifest_of(2).tables;
   for (const std::uint32_t rank : {0U, 1U})

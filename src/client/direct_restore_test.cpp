@@ -1,4 +1,4 @@
-// A restore out of a store that is read past the cache: what the device gives is verified as ever.
+// A restore from a store that is read past the cache verifies the device's data as ever.
 #include <fcntl.h>
 
 #include <string_view>
@@ -13,7 +13,7 @@
 namespace perdure::client {
 namespace {
 
-/// Reads of segments that fail, or give something else than is there.
+/// Makes reads of segments fail, or return other data.
 class StoreReads : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -57,7 +57,7 @@ class DirectRestore : public JobOfThreads {
   static void protect(Session& session, std::vector<std::uint64_t>& words) {
     ASSERT_TRUE(session.protect({1, reinterpret_cast<std::byte*>(words.data()), 8, words.size()}));
   }
-  // What is stored is in no tier any more when the sessions are closed.
+  // Stores two versions; no tier has them any more when the sessions are closed.
   void write() {
     on_sessions([&](Session& session, std::uint32_t rank) {
       for (const std::int64_t version : {1, 2}) {
@@ -68,7 +68,7 @@ class DirectRestore : public JobOfThreads {
       }
     });
   }
-  /// Of version 2.
+  /// The segments of version 2.
   std::vector<std::string> segments() const {
     const std::string version = directory_.path() + "/store/app/2/";
     std::vector<std::string> paths;
@@ -85,7 +85,7 @@ class DirectRestore : public JobOfThreads {
       direct_ = direct_ && cached && os::DirectFile::beside(file, os::DirectFile::For::reading);
     }
   }
-  /// All ranks restore the latest version, and get `expected`, or a failure with `code`.
+  /// Restores the latest version on all ranks, and expects `expected`, or a failure with `code`.
   void expect_restored(std::uint64_t expected, base::ErrorCode code = PERDURE_OK) {
     const test_support::InstalledHooks installed(reads_);
     on_sessions([&](Session& session, std::uint32_t rank) {

@@ -12,7 +12,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kFirstLook = kSecond / 10;  // most ends need no longer
 constexpr std::uint64_t kLongestLook = 60 * kSecond;
 
-// 0.1 s, 0.9 s, 1 s, 2 s, 4 s, ... A job of 4,096 nodes meets 12 times in 300 s, for two sums and one short text.
+// Gives the time of a look: 0.1 s, 0.9 s, 1 s, 2 s, 4 s, ... A job of 4,096 nodes meets 12 times in 300 s, for two sums
+// and one short text.
 std::uint64_t look_ns(unsigned round) {
   if (round == 0) return kFirstLook;
   if (round == 1) return kSecond - kFirstLook;
@@ -37,12 +38,12 @@ std::string still_left(const LeftByAll& left) {
   return text + ")";
 }
 
-/// What is said while an end of a handle waits.
+/// Tells people what the end of a handle waits for.
 class Telling {
  public:
   Telling(const DrainCalls& calls, const DrainLimits& limits) : calls_(calls), limits_(limits) {}
 
-  // Whatever that comes to: the other ranks wait for this one.
+  // Errors of the telling are ignored: the other ranks wait for this one.
   void waits(const LeftByAll& left, std::uint64_t passed_ns) {
     (void)base::caught("messages", [&]() -> base::Status {
       tell(left, passed_ns);
@@ -57,7 +58,7 @@ class Telling {
   }
 
  private:
-  // A failing store is told of at the first look; one that is being written to gets a second.
+  // Reports a failing store at the first look; a store that is being written to gets a second one.
   void tell(const LeftByAll& left, std::uint64_t passed_ns) {
     if (left.first.why.empty() && passed_ns < kSecond) return;
     const std::string why = left.first.why.empty() ? "" : ", because: " + left.first.why;
@@ -83,7 +84,7 @@ class Telling {
   bool told_ = false;
 };
 
-/// The time that was waited. A job that is suspended meanwhile does not wait: nobody had a chance to store anything.
+/// The time spent waiting. A suspended job does not wait: no engine had a chance to store anything.
 class WaitTime {
  public:
   explicit WaitTime(const std::function<std::uint64_t()>& now_ns) : now_ns_(now_ns), round_ns_(now_ns()) {}
@@ -112,7 +113,7 @@ LeftByAll left_by_one(const Left& mine, bool over) {
   return all;
 }
 
-// 0 stands for ever; so do times that no clock can count.
+// 0 means for ever; so do times that no clock can count.
 std::uint64_t DrainLimits::timeout_ns() const {
   if (!(timeout_s >= 0 && timeout_s < 1e9)) return 0;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(timeout_s * 1e9));
@@ -121,7 +122,7 @@ std::uint64_t DrainLimits::timeout_ns() const {
 base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainLimits& limits) {
   const std::uint64_t timeout_ns = limits.timeout_ns();
   WaitTime waited(calls.now_ns);
-  // Of the time that is left, when it is over still the shortest: the engine says at once what is left.
+  // Limits a wait to the time that is left. Once that is over, asks for the shortest wait: the engine answers at once.
   const auto at_most = [&](std::uint64_t wanted_ns) {
     if (timeout_ns == 0) return wanted_ns;
     const std::uint64_t passed_ns = waited.passed_ns(), rest_ns = passed_ns < timeout_ns ? timeout_ns - passed_ns : 1;
@@ -135,7 +136,7 @@ base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainL
     const std::uint64_t passed_ns = waited.passed_ns();
     const bool over = timeout_ns != 0 && passed_ns >= timeout_ns;
     const auto all = calls.meet(left ? *left : Left{}, over);
-    if (!all) return left;  // there is nobody any more to wait with
+    if (!all) return left;  // the other ranks have gone
     if (roles.speaks && all->nodes == 0) telling.is_done(passed_ns);
     if (roles.speaks && all->nodes > 0 && !all->over) telling.waits(*all, passed_ns);
     if (all->nodes == 0) break;

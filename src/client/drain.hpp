@@ -1,5 +1,6 @@
 #pragma once
-// How the end of a handle waits for the flushes of all nodes, and what it says meanwhile. Pure but for the calls.
+// Waits, at the end of a handle, for the flushes of all nodes, and tells people about it meanwhile. Pure but for the
+// calls.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,54 +10,55 @@
 
 namespace perdure::client {
 
-/// What the engine of a node has left, as it answers ipc::Drain.
+/// The data that the engine of a node has not stored, as it answers ipc::Drain.
 struct Left {
-  bool done = true;            ///< nothing is under way: what is left was given up
-  std::uint64_t versions = 0;  ///< that are not in the store
-  std::uint64_t bytes = 0;     ///< of them
-  std::uint64_t written = 0;   ///< of these, by the flushes that are under way
+  bool done = true;            ///< nothing is under way: the rest was abandoned
+  std::uint64_t versions = 0;  ///< versions that are not in the store
+  std::uint64_t bytes = 0;     ///< bytes of these versions
+  std::uint64_t written = 0;   ///< bytes of these already written by the flushes under way
   std::string which;           ///< their names and numbers
-  std::string why;             ///< their last flush failed, if one did
+  std::string why;             ///< error of their last flush, if it failed
   PERDURE_FIELDS(done, versions, bytes, written, which, why)
 };
 
-/// What all nodes of a job have left together.
+/// The data that all nodes of a job have not stored.
 struct LeftByAll {
-  std::uint64_t nodes = 0;               ///< that are not done
-  std::uint64_t bytes = 0, written = 0;  ///< of these nodes
-  bool over = false;                     ///< for some node the time is
-  Left first = {};                       ///< of the first of them
+  std::uint64_t nodes = 0;               ///< nodes that are not done
+  std::uint64_t bytes = 0, written = 0;  ///< bytes of these nodes
+  bool over = false;                     ///< the time is over on some node
+  Left first = {};                       ///< report of the first of these nodes
 };
 
-/// Where a node ends without the others: all that is left is its own.
+/// Gives the same for a node that ends without the others.
 LeftByAll left_by_one(const Left& mine, bool over);
 
 struct DrainCalls {
   std::function<base::Result<Left>(std::uint64_t timeout_ns)> ask;  ///< this node's engine; 0: for ever
-  /// [collective] Waits for the other nodes. `over`: for this one the time is.
+  /// [collective] Waits for the other nodes. `over`: the time of this one is over.
   std::function<base::Result<LeftByAll>(const Left& mine, bool over)> meet;
-  std::function<void(const std::string& text)> say;  ///< to people, for all ranks; called on one of them
+  std::function<void(const std::string& text)> say;  ///< tells people, for all ranks; called on one of them
   std::function<std::uint64_t()> now_ns;
 };
 
 struct DrainRoles {
   bool leads = false;    ///< this rank asks its node's engine
-  bool retains = false;  ///< and again when all nodes have stored their part, as retention may look only then
+  bool retains = false;  ///< it asks again when all nodes have stored their part, as retention may look only then
   bool speaks = false;
 };
 
-/// Where to, and how long at most (0: for ever), for what is said.
+/// The store and the time limit (0: for ever), for texts and waits.
 struct DrainLimits {
   std::string store;
   double timeout_s = 0;
   std::uint64_t timeout_ns() const;
 };
 
-/// What is left on this node in the end. All waits together take no longer than the time-out, whatever other nodes do
-/// meanwhile. All nodes meet at once, after a second, and then ever less often, up to once a minute.
+/// Waits for the flushes, and gives the rest that is left on this node. All waits together take no longer than the
+/// time-out, whatever other nodes do meanwhile. All nodes meet at once, after a second, and then ever less often, up to
+/// once a minute.
 base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainLimits& limits);
 
-/// What close() says when something is left.
+/// Makes close()'s error for data that is left.
 base::Error left_behind(const Left& left, const DrainLimits& limits, const std::string& node_directory);
 
 }  // namespace perdure::client

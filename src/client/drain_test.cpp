@@ -1,4 +1,4 @@
-// How long the end of a handle waits and what it says, by a clock that only moves when somebody waits.
+// The end of a handle waits and tells people about it, by a clock that only moves when a rank waits.
 #include "client/drain.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-/// A node of which all is stored at `stored_ns`, and whose other nodes have stored all at `others_ns`; retention takes
+/// A node that has stored everything at `stored_ns`, and whose other nodes have at `others_ns`; retention takes
 /// `retention_ns` then.
 struct Node {
   std::uint64_t stored_ns = 0, others_ns = 0, retention_ns = 0, now_ns = 0;
@@ -65,7 +65,7 @@ TEST(Drain, ANodeThatEndsAloneHasItsOwnLeftAndNoMore) {
   EXPECT_EQ(waits.first.which, "run versions 1 to 2");
   EXPECT_FALSE(waits.over);
   EXPECT_TRUE(over.over);
-  left.done = true;  // given up
+  left.done = true;  // abandoned
   EXPECT_EQ(left_by_one(left, false).nodes, 0U);
 }
 
@@ -79,7 +79,7 @@ TEST(Drain, WhatOtherNodesWaitCountsToo) {
   EXPECT_LE(late_others.now_ns, 301 * kSecond) << "their last look may take a second";
 }
 
-// Suspended for an hour within one look: the time that is left is still waited for.
+// The job is suspended for an hour within one look: the time that is left is still waited for.
 TEST(Drain, AJobThatIsSuspendedDoesNotWaitMeanwhile) {
   std::uint64_t now_ns = 0, asked_ns = 0;
   unsigned looks = 0;

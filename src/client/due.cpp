@@ -32,7 +32,7 @@ void Due::uses(std::string_view name) {
   if (!names_.contains(name)) names_.emplace(name);
 }
 
-// A record that cannot be read now asks for nothing; who looks again may read it.
+// A record that cannot be read now asks for nothing; a later look may read it.
 bool Due::halt_asked(const store::Store& store) {
   for (const auto& name : names_) {
     const auto at = store::halt_at(store, name);

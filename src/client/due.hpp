@@ -1,5 +1,5 @@
 #pragma once
-// Why a checkpoint is due, as far as this rank can tell: bits of perdure_due_reason. The ranks put them together.
+// Says why a checkpoint is due, as far as this rank can tell: bits of perdure_due_reason. The ranks combine them.
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -12,18 +12,18 @@
 
 namespace perdure::client {
 
-/// A request to halt is for programs that run at that time: not for those that begin later. Pure.
+/// A request to halt concerns programs that run at that time, not those that begin later. Pure.
 struct HaltTimes {
-  std::uint64_t asked_ns = 0;  ///< when programs are to end; 0: nobody asks for that
-  std::uint64_t begun_ns = 0;  ///< this program
+  std::uint64_t asked_ns = 0;  ///< time of the request; 0: there is none
+  std::uint64_t begun_ns = 0;  ///< start of this program
   std::uint64_t now_ns = 0;
 };
 bool halts(const HaltTimes& times);
 
-/// What this rank has heard. Pure.
+/// The signals that this rank has received. Pure.
 struct Heard {
-  std::uint64_t signals = 0;   ///< so many, in all
-  std::uint64_t served = 0;    ///< so many had come before the last checkpoint began
+  std::uint64_t signals = 0;   ///< number of signals in all
+  std::uint64_t served = 0;    ///< number of signals before the last checkpoint began
   bool end_by_signal = false;  ///< one of them asks for the end
   bool halt = false;
 };
@@ -31,14 +31,14 @@ unsigned due_reasons(const Heard& heard);
 
 class Due {
  public:
-  /// Takes signals where the option `signals` says so.
+  /// Takes signals if the option `signals` says so.
   explicit Due(const config::Config& config);
-  /// Of a checkpoint of this program: who halts that name halts the program.
+  /// Notes a checkpoint name of this program: halting that name halts the program.
   void uses(std::string_view name);
   std::uint64_t asked() const { return signals_ ? signals_->asked() : 0; }
-  /// A checkpoint succeeded that began when so many signals had asked.
+  /// A checkpoint succeeded that began after `asked` signals.
   void served(std::uint64_t asked) { served_ = asked; }
-  /// `store`: to be looked at for requests to halt, at most once a second; nullptr: other ranks do.
+  /// Gives the reasons. `store`: looked at for requests to halt, at most once a second; nullptr: other ranks look.
   unsigned here(const store::Store* store);
 
  private:

@@ -1,4 +1,4 @@
-// Why a checkpoint is due.
+// These tests check why a checkpoint is due.
 #include "client/due.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ std::atomic<int> heard{0};
 void program_hears(int) { ++heard; }
 void program_hears_who(int, siginfo_t* info, void*) { heard += info->si_pid == ::getpid() ? 10 : 1000; }
 
-/// The action of a signal, which comes back at the end of the test.
+/// Keeps the action of a signal, and sets it again at the end of the test.
 class Action {
  public:
   Action(int signal, void (*handler)(int)) : signal_(signal) {
@@ -138,7 +138,7 @@ TEST(SignalsOfHandles, AHandlerThatTheProgramInstalledLaterStays) {
   EXPECT_EQ(Action::now(SIGTERM), program_hears);
 }
 
-// It has no handle: a signal ends it, as it ends any program.
+// The child has no handle: a signal ends it, as it ends any program.
 TEST(SignalsOfHandles, AreNotTakenFromAChildThatForks) {
   const Action plain(SIGTERM, SIG_DFL);
   const Due due(with("checkpoint"));
@@ -214,7 +214,7 @@ TEST(SignalsOfHandles, ThatAProgramPassesOnAreHeardOnceByALaterHandle) {
       (void)::raise(SIGTERM);
       if (PassesOn::came != 1 || signals.asked() != before + 1) ::_exit(2);
     }
-    (void)::raise(SIGTERM);  // nobody takes it any more
+    (void)::raise(SIGTERM);  // no process takes it any more
     ::_exit(PassesOn::came);
   }
   int status = 0;

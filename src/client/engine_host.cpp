@@ -21,7 +21,7 @@ namespace {
 std::mutex registry_mutex;
 struct Registered {
   std::weak_ptr<engine::Engine> engine;
-  std::int32_t process = 0;  // that hosts it; not one that it forks
+  std::int32_t process = 0;  // the process that hosts it; not one that it forks
   DrainLimits limits = {};
 };
 // Engines that this process hosts, by socket. Never destroyed: handles may outlive static destruction.
@@ -30,8 +30,8 @@ std::map<std::string, Registered>& registry() {
   return *engines;
 }
 
-// Whoever finds what this process left, when it is gone, can start a perdured for it with the same configuration. It
-// can do without.
+// Writes the settings, so that a perdured with the same configuration can be started for this process's leftovers. A
+// failure is ignored.
 void note_settings(const config::Config& config, const std::string& socket) {
   (void)base::caught("engine", [&]() -> base::Status {
     const std::string text = config.serialise();
@@ -48,7 +48,7 @@ base::Result<HostedEngine> host_here(const config::Config& config, const std::st
     hosted.engine = registry()[hosted.socket].engine.lock();
     return hosted;
   }
-  // All threads of an engine are begun by its start, or by one another.
+  // The engine's start, or one of its threads, begins every thread of it.
   PERDURE_TRY(auto engine, os::on_cpus(cpus, [&] {
                 return engine::Engine::start(config, std::get<engine::Claim>(std::move(claimed)), false);
               }));
@@ -63,7 +63,7 @@ base::Result<HostedEngine> host_here(const config::Config& config, const std::st
 
 base::Status start_daemon(const config::Config& config, const std::string& label, engine::Claim claim) {
   PERDURE_TRY(const std::string program, config::find_daemon(config));
-  config::Config told = config;  // it runs elsewhere: what follows from our working directory is said
+  config::Config told = config;  // it runs elsewhere: settings that depend on our working directory are passed
   if (const auto models = config::model_root(config))
     PERDURE_CHECK(told.set("placement.models", *models, config::Origin::program));
   const std::string settings = claim.paths.node + "/engine.conf", text = told.serialise();
@@ -86,7 +86,7 @@ base::Status start_daemon(const config::Config& config, const std::string& label
   return os::spawn_daemon(started);
 }
 
-// The last line that perdured wrote before it ended: why it did. Empty where there is none.
+// Gives the last line that perdured wrote before it ended, which says why; empty if there is none.
 std::string last_words(const engine::NodePaths& paths) {
   const auto bytes = os::read_file(paths.errors(), 1 * base::MiB);
   if (!bytes) return {};
@@ -97,7 +97,7 @@ std::string last_words(const engine::NodePaths& paths) {
   return text.starts_with(kProgram) ? text.substr(kProgram.size()) : text;
 }
 
-// Until somebody listens there, or the time is over, or the daemon is seen to be gone.
+// Waits until an engine listens there, the time is over, or the daemon is seen to be gone.
 base::Status await_engine(const config::Config& config, const engine::NodePaths& paths) {
   const std::string socket = paths.socket();
   const std::uint64_t deadline =
@@ -144,7 +144,7 @@ base::Result<HostedEngine> obtain_engine(const config::Config& config, const std
   return hosted;
 }
 
-// As a tool: the ranks' own connections may be in use.
+// Connects as a tool: the ranks' own connections may be in use.
 void drain_hosted_engines() {
   std::vector<std::pair<std::string, std::uint64_t>> hosted;
   {

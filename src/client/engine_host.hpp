@@ -1,5 +1,5 @@
 #pragma once
-// How a node's leader gets an engine: one that it hosts itself, or perdured.
+// A node's leader gets an engine here: one that it hosts itself, or perdured.
 #include <memory>
 #include <string>
 
@@ -15,15 +15,15 @@ struct HostedEngine {
   std::string socket;
 };
 
-/// Embedded: hosts an engine, shared by all handles of this process with the same store, job and configuration; or,
-/// when another process hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn) starts one.
-/// An engine that is begun here runs on `cpus`; empty: as the calling thread. `messages`: who is told what is waited
-/// for.
+/// Obtains an engine. Embedded: hosts one, shared by all handles of this process with the same store, job and
+/// configuration. If another process hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn)
+/// starts one. An engine that is begun here runs on `cpus`; empty: as the calling thread. `messages`: tells people
+/// about waits.
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label,
                                          const os::CpuSet& cpus = {}, const Messages& messages = {});
 
-/// [local] Waits until the engines that this process hosts have stored what they hold, each for no longer than its
-/// engine.drain_timeout. For the end of a process whose handles are in use by calls that go on.
+/// [local] Waits until the engines that this process hosts have stored their versions. Each takes no longer than its
+/// engine.drain_timeout. It is for the end of a process whose handles are in use by calls that go on.
 void drain_hosted_engines();
 
 }  // namespace perdure::client

@@ -1,5 +1,4 @@
-// How a leader gets an engine: one for all handles of a process that are alike, and one of its own for each that is
-// not.
+// A leader gets one engine for all handles of a process that are alike, and another one for each that differs.
 #include "client/engine_host.hpp"
 
 #include <gtest/gtest.h>
@@ -98,7 +97,7 @@ TEST_F(EngineHost, AnEngineThatEndedIsFollowedByANewOne) {
   EXPECT_TRUE(ipc::Channel::connect(again.socket));
 }
 
-// Such as one that was killed, and whose memory is being released, or one that starts.
+// An engine that does not answer, such as one that was killed and whose memory is being released, or one that starts.
 class SilentEngine : public EngineHost {
  protected:
   SilentEngine() {
@@ -181,7 +180,7 @@ std::string script(const test_support::TemporaryDirectory& directory, const std:
 TEST_F(EngineHost, WhyADaemonEndedAtItsStartIsInTheError) {
   const std::string program = script(
       directory_, "echo loading >&2; echo 'perdured: engine: the disk is on strike (io); feed it' >&2; exit 1\n");
-  for (int life = 0; life < 2; ++life) {  // what an earlier one said is not taken for it
+  for (int life = 0; life < 2; ++life) {  // words of an earlier daemon are not taken for it
     auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=" + program), "here");
     ASSERT_FALSE(hosted);
     EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
@@ -272,7 +271,7 @@ TEST_F(EngineHost, ARelativeEntryOfThePathLeadsToAnAbsoluteProgram) {
   for (const std::string& path : {std::string("."), above}) {
     ::setenv("PATH", path.c_str(), 1);
     const auto found = config::find_daemon(configured());
-    // Where this test lies beside a perdured of its own build, that one comes first.
+    // If a perdured of this test's own build lies beside it, that one comes first.
     if (found && found->find("/bin/perdured") == std::string::npos) {
       EXPECT_EQ(*found, program);
     }
@@ -295,7 +294,7 @@ TEST_F(EngineHost, TheDaemonIsFoundOnThePath) {
   auto found = config::find_daemon(configured());
   ::setenv("PATH", before.c_str(), 1);
   ASSERT_TRUE(found);
-  // Where this test lies beside a perdured of its own build, that one comes first.
+  // If a perdured of this test's own build lies beside it, that one comes first.
   EXPECT_TRUE(*found == directory_.path() + "/perdured" || found->find("/bin/perdured") != std::string::npos) << *found;
 }
 

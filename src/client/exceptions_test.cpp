@@ -1,5 +1,5 @@
-// Memory that one rank cannot get, in the middle of a collective call: an error on all ranks, nobody waits for ever,
-// and the next call works.
+// A rank cannot get memory in the middle of a collective call. All ranks get an error, no rank waits for ever, and the
+// next call works.
 #include <mutex>
 
 #include "client/ranks_testing.hpp"
@@ -10,7 +10,7 @@
 namespace perdure::client {
 namespace {
 
-/// Throws at the system calls of a kind on the thread that says so.
+/// Throws at the system calls of a kind on the thread that asks for it.
 class OutOfMemory : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -59,7 +59,7 @@ TEST_P(Exceptions, OfOneRankAreErrorsOfAllAndTheNextCallWorks) {
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, Exceptions, ::testing::Values(0, 1, 3));
 
-// The store is looked at by rank 0 alone, before the ranks meet.
+// Rank 0 alone looks at the store, before the ranks meet.
 TEST_F(ExceptionsAtTheStore, OfRank0AtTheStoreAreErrorsOfAll) {
   ASSERT_TRUE(os::make_directories(directory_ / "store/app"));
   OutOfMemory memory;
@@ -82,7 +82,7 @@ TEST_F(ExceptionsAtTheStore, OfRank0AtTheStoreAreErrorsOfAll) {
   EXPECT_GE(memory.thrown, 2U);
 }
 
-/// Throws once, at the n-th call of the system that is made on the thread that says so.
+/// Throws once, at the n-th system call of the thread that asks for it.
 class OutOfMemoryOnce : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -104,7 +104,7 @@ class OutOfMemoryOnce : public os::Hooks {
 thread_local std::uint64_t OutOfMemoryOnce::left = 0;
 
 struct Everywhere {
-  int rank;  ///< that fails
+  int rank;  ///< the rank that fails
   const char* scheme;
   std::uint64_t
       stride;  ///< between two places; rank 0 has many more, and with the network a job takes ten times as long
@@ -117,7 +117,7 @@ class ExceptionsEverywhere : public JobOfThreads, public ::testing::WithParamInt
     ranks_ = 2;
     per_node_ = 1;
   }
-  /// Where it threw; empty: there is no such place any more.
+  /// Runs a job, and returns where it threw; empty: there is no such place any more.
   std::string job_that_throws_at(std::uint64_t place) {
     OutOfMemoryOnce memory;
     const test_support::InstalledHooks installed(memory);
@@ -150,7 +150,8 @@ class ExceptionsEverywhere : public JobOfThreads, public ::testing::WithParamInt
       note([&] { return session.close(); });
       OutOfMemoryOnce::left = 0;
     });
-    // A commit that fails on one rank, after all had staged, is that rank's own. Who is out of step would not get here.
+    // A commit that fails on one rank, after all had staged, is that rank's own error. A rank out of step would not get
+    // here.
     for (std::size_t call = 4; call < failed[0].size(); ++call)
       EXPECT_EQ(failed[0][call], failed[1][call])
           << "call " << call << ", thrown at " << place << ", " << memory.thrown_at();

@@ -8,7 +8,7 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::size_t kMostValues = 4;  // that go with the question whether all are there
+constexpr std::size_t kMostValues = 4;  // values that go with the question whether all are there
 
 }  // namespace
 
@@ -17,7 +17,7 @@ Exchanges::Exchanges(std::unique_ptr<comm::Communicator>&& wrapped)
   wrapped_ = std::move(wrapped);
 }
 
-// No memory is asked for between this exchange and the one that it announces.
+// Allocates nothing between this exchange and the one that it announces.
 base::Status Exchanges::meet(std::span<std::uint64_t> values) {
   if (state_ == State::left) return lost();
   if (state_ == State::outside) return wrapped_->barrier();
@@ -53,7 +53,7 @@ base::Status Exchanges::broadcast(base::ByteSpan data, int root) {
   return judged(wrapped_->broadcast(data, root));
 }
 
-// A group that is broken may never answer again: the call makes no more exchanges.
+// A broken group may never answer again: the call makes no more exchanges.
 base::Status Exchanges::judged(base::Status exchanged) {
   if (exchanged || state_ == State::outside) return exchanged;
   who_ = 0;
@@ -66,7 +66,7 @@ base::Status Exchanges::lost() const {
   return base::fail(peer_failed(who_, "perdure"));
 }
 
-// Who comes here without an error may be waited for by who left: all meet once more.
+// All ranks meet once more: ranks that left may be waiting for those that come here without an error.
 base::Status Exchanges::end() {
   base::Status met;
   if (state_ != State::outside) met = meet({});
@@ -74,8 +74,8 @@ base::Status Exchanges::end() {
   return met;
 }
 
-// The others are in their opening, or in an exchange that asks whether all are there. What they answer is not of
-// interest, and nothing here needs memory.
+// The others are in their opening, or in an exchange that asks whether all are there. Their answer does not matter, and
+// nothing here needs memory.
 void Exchanges::leave(base::ErrorCode why) noexcept {
   const State state = std::exchange(state_, State::outside);
   if (state == State::outside || state == State::left) return;
@@ -83,7 +83,7 @@ void Exchanges::leave(base::ErrorCode why) noexcept {
     if (state == State::opening) (void)refuse_opening(*wrapped_, why, {room_.get(), opening_words(leaders_)});
     std::array<std::uint64_t, 1 + kMostValues> words{failure_word(wrapped_->rank(), why)};
     (void)wrapped_->allreduce(words, comm::Reduce::maximum);
-  } catch (...) {  // of a communicator that fails: nobody can be told anything
+  } catch (...) {  // the communicator fails: nobody can be told anything
   }
 }
 

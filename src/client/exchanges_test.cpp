@@ -1,5 +1,5 @@
-// Wherever in a collective call one rank can go on no longer, all ranks leave it, and the next call finds them in step.
-// Ranks are threads here.
+// One rank cannot go on at some point of a collective call. All ranks leave the call, and the next call finds them in
+// step. Ranks are threads here.
 #include "client/exchanges.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using test_support::ThreadGroup;
 constexpr int kInStep = 3;
 constexpr int kSteps = 8;
 
-/// A call with an exchange of each kind. This rank throws before step `thrown_at`, whatever is before it.
+/// A call with an exchange of each kind. This rank throws before step `thrown_at`.
 base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
   int step = 0;
   const auto next = [&] {
@@ -73,8 +73,8 @@ TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks)
     }
 }
 
-// Rank 0, of whose words all take what they need, cannot say what it was about to do; the others tell of leaders, too,
-// and call the same or not.
+// Rank 0, whose words all ranks take, does not know its own call. The others tell of leaders, too, and call the same or
+// not.
 TEST(Exchanges, WhoCannotBeginIsLeftOutOfWhatHasToBeTheSame) {
   for (const std::int64_t other : {7, 8})
     for (int failing = 0; failing < kInStep; ++failing) {
@@ -116,7 +116,7 @@ TEST(Exchanges, WhoseOwnErrorAllHaveAgreedOnAreInStepAsWell) {
   });
 }
 
-/// Alone, and broken from its third exchange on.
+/// A communicator of one rank that breaks at its third exchange.
 class Broken : public comm::Communicator {
  public:
   explicit Broken(unsigned& count) : count_(count) {}
@@ -153,7 +153,7 @@ TEST(Exchanges, OfAGroupThatIsBrokenAreNoMoreMadeInTheCall) {
   EXPECT_EQ(count, 3U);
 }
 
-// A checkpoint, which is to cost nothing: an opening and an agreement.
+// A checkpoint must add no exchange: it has an opening and an agreement.
 TEST(Exchanges, AnAgreementCostsNothingMoreAndNeitherDoesTheEndOfACallThatSaysSo) {
   ThreadGroup group(kInStep);
   group.run([&](const perdure_communicator& c) {

@@ -1,4 +1,4 @@
-// After nodes were lost: a version's data is brought to where its ranks run now. All ranks decide alike, over the same
+// Brings a version's data, after nodes were lost, to where its ranks run now. All ranks decide alike, over the same
 // inventories. (docs/adr/0014)
 #include <algorithm>
 
@@ -19,7 +19,7 @@ std::string described(const ipc::Recovered& recovered, double seconds) {
 }  // namespace
 
 base::Status VersionReader::fetch() {
-  // Data may be in place that an interrupted recovery brought, and nobody committed.
+  // An interrupted recovery may have brought data that nobody committed.
   const bool complete = !segments_ || segments_->empty();
   fetching_.needed = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
   if (!fetching_.needed) return {};
@@ -45,7 +45,7 @@ bool VersionReader::leave_to_store(const base::Error& why) {
   return true;
 }
 
-// The engine asks the others for what it needs.
+// The engine asks the others for the data.
 base::Status VersionReader::recover() {
   const ipc::Recover recover{id_, job_.ranks(), fetching_.wanted, std::move(fetching_.nodes)};
   const std::uint64_t begun = os::monotonic_ns();
@@ -55,7 +55,7 @@ base::Status VersionReader::recover() {
   return {};
 }
 
-// Those that run here, and those that are in a segment with them, which one node has to write.
+// Gives the ranks that run here, and those that share a segment with them, which one node has to write.
 std::vector<std::uint32_t> VersionReader::ranks_to_fetch() const {
   const Nodes& nodes = job_.nodes();
   std::set<std::uint32_t> ranks;
@@ -68,8 +68,8 @@ std::vector<std::uint32_t> VersionReader::ranks_to_fetch() const {
   return {ranks.begin(), ranks.end()};
 }
 
-// What was rebuilt has to go to the store with the rest of its version. What is still on another node goes there from
-// that one, where nothing is wrong with it.
+// Rebuilt pieces have to go to the store with the rest of their version. Intact pieces on another node go there from
+// that one.
 base::Status VersionReader::commit_fetched() {
   if (!fetching_.needed || !job_.leads()) return {};
   ipc::Channel& channel = job_.engine().channel();
@@ -81,23 +81,24 @@ base::Status VersionReader::commit_fetched() {
     return {};
   }
   const auto done = channel.call(ipc::Commit{id_, job_.my_segments(*segments_), true});
-  // It is restored all the same, and what is missing is looked for again when engines are attached.
+  // The restore goes on all the same. The missing parts are looked for again when engines are attached.
   if (!done && done.error().code == PERDURE_INCOMPLETE) {
     (void)channel.call(ipc::Note{id_.text() + " is not completed at the store: " + done.error().text()});
     return {};
   }
-  // Not held: nothing of it is here. Begun with other ranks: it stays as it is until that segment can be finished.
+  // PERDURE_NOT_FOUND: nothing of it is here. PERDURE_MISMATCH: begun with other ranks; it stays as it is until that
+  // segment can be finished.
   if (!done && done.error().code != PERDURE_NOT_FOUND && done.error().code != PERDURE_MISMATCH)
     return base::fail(done.error());
   return {};
 }
 
-// Where some rank's data came from the store, this version is safe there.
+// If some rank's data came from the store, this version is safe there.
 base::Status VersionReader::replicate_again() {
   const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](plan::PieceSource source) {
     return source == plan::PieceSource::in_place || to_fetch(source);
   });
-  if (sources_.empty() || !on_nodes || where_.spilled()) return {};  // what has left its slots is not replicated
+  if (sources_.empty() || !on_nodes || where_.spilled()) return {};  // data that has left its slots is not replicated
   return job_.group().replicate_again(id_);
 }
 

@@ -8,8 +8,7 @@
 namespace perdure::client {
 namespace {
 
-// [collective] The rank of the least of these words, lexicographically, and whether there is any that is not the
-// greatest there can be.
+// [collective] Gives the rank with the least words, lexicographically; nothing if all words are the greatest value.
 base::Result<std::optional<int>> least(comm::Communicator& comm, std::uint64_t first, std::uint64_t second) {
   std::uint64_t word = first;
   PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
@@ -22,7 +21,7 @@ base::Result<std::optional<int>> least(comm::Communicator& comm, std::uint64_t f
   return std::optional(static_cast<int>(word));
 }
 
-// [collective] What that rank says is the error of all.
+// [collective] Makes that rank's error the error of all.
 base::Status error_of(comm::Communicator& comm, const base::Error& mine, int rank) {
   std::vector<std::byte> told;
   if (comm.rank() == rank) told = base::encode_fields(mine);

@@ -1,4 +1,4 @@
-// Owners are asked, and their regions follow them, all at once or none.
+// The session asks owners, and their regions follow them, all at once or none.
 #include "client/followed_regions.hpp"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_F(FollowedRegion, OfMoreBytesThanThereCanBeIsRefused) {
 }
 
 TEST_F(FollowedRegion, MakesWayWhereItsOwnerHasGone) {
-  const capture::Region wanted{7, memory_.data() + 50, 1, 100};  // of the first two
+  const capture::Region wanted{7, memory_.data() + 50, 1, 100};  // memory of the first two
   followed_.make_way(wanted, table_);
   EXPECT_FALSE(table_.protect(wanted));
   owners_[0].data = memory_.data() + 1000;

@@ -70,7 +70,7 @@ base::Status GroupMembership::join() {
   if (!protects) return {};
   PERDURE_TRY(const Topology topology, share_topology(job_.comm(), job_.config().text("node.topology")));
   auto plan = base::caught("group", [&] { return plan_group(topology); });
-  // Too few nodes is no error: what there is of levels below works.
+  // Too few nodes are no error: the levels below work.
   if (!plan && plan.error().code == PERDURE_UNSUPPORTED)
     return unused(plan.error().text() + "; level node is not reached");
   PERDURE_CHECK(agree_after(job_.comm(), "group", [&]() -> base::Status {
@@ -81,8 +81,8 @@ base::Status GroupMembership::join() {
   return {};
 }
 
-// A launch without redundancy restores what an earlier one with it protected: the engines have to reach each other
-// then. That may have had another number of ranks: whether all of it is arrays nobody knows yet.
+// A launch without redundancy may restore data that an earlier one with it protected. Then the engines have to reach
+// each other. The earlier one may have had another number of ranks; whether all of it is arrays is not known yet.
 base::Result<bool> GroupMembership::keep_anything() {
   bool nothing = true;
   const base::Status asked = base::caught("redundancy", [&]() -> base::Status {
@@ -128,7 +128,8 @@ base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan, std::
   return {};
 }
 
-// Nothing when the engines belong to the network of another handle. By node; leaders keep all, others none.
+// Gives the addresses by node; leaders keep all, others none. Empty when the engines belong to the network of another
+// handle.
 base::Result<std::optional<GroupMembership::Addresses>> GroupMembership::open_network() {
   using Answer = base::Result<ipc::NetworkAddress>;
   std::vector<std::byte> mine;
@@ -136,7 +137,7 @@ base::Result<std::optional<GroupMembership::Addresses>> GroupMembership::open_ne
     mine = base::encode_fields(
         base::caught("engine", [&] { return job_.engine().channel().call(ipc::OpenNetwork{job_key_}); }));
   Addresses addresses(job_.nodes().labels.size());
-  std::optional<base::Error> failure;  // the first
+  std::optional<base::Error> failure;  // the first one
   PERDURE_CHECK(
       comm::tell_all(job_.comm(), job_.leader(), mine, [&](std::size_t node, base::ConstByteSpan told) -> base::Status {
         PERDURE_TRY(auto opened, base::decode_fields<Answer>(told, "network"));
@@ -176,21 +177,21 @@ void GroupMembership::note_node_levels(const segment::VersionId& id, std::uint64
 
 void GroupMembership::tell(const std::string& name, const std::optional<NodeLevelNews>& news) {
   if (!news || !job_.leads() || !job_.engine().channel().connected()) return;
-  // An engine that is not told keeps what it might give up, and hears of it with what comes next.
+  // An engine that is not told keeps more than needed, and hears of it with the next news.
   (void)base::caught("level node", [&] {
     return job_.engine().channel().tell(ipc::Superseded{name, news->attempt_ns, news->keep});
   });
 }
 
-// Other nodes keep what they promised until a later agreement. What this node has lost since, such as a block that
-// turned out to be damaged, only this node knows.
+// Other nodes keep the versions that they promised until a later agreement. Only this node knows its own losses since,
+// such as a block that turned out to be damaged.
 bool GroupMembership::at_node_level(const segment::VersionId& id) {
   if (!joined_ || !levels_.everywhere(id.name, id.attempt.created_ns)) return false;
   const auto here = job_.engine().channel().call(ipc::AtNodeLevel{id.name});
   return here && std::binary_search(here->attempts_ns.begin(), here->attempts_ns.end(), id.attempt.created_ns);
 }
 
-// Of each name the newest version that all nodes hold; all leaders take the same.
+// Replicates, for each name, the newest version that all nodes hold; all leaders take the same.
 void GroupMembership::replicate_unfinished() {
   if (!joined_) return;
   for (const auto& [name, attempts] : job_.known().whole_in_tiers())
@@ -208,7 +209,7 @@ void GroupMembership::replicate_unfinished() {
     (void)base::caught("engine", [&] { return job_.engine().channel().call(ipc::ReplicateAgain{entry.second}); });
 }
 
-// True when all nodes say the same: it is under way, or it is where it should be.
+// True when all nodes say the same: it is under way, or at level `node`.
 base::Result<bool> GroupMembership::ask_again(const segment::VersionId& id) {
   ipc::ReplicatingAgain here{true, true};
   base::Status outcome;
@@ -222,8 +223,8 @@ base::Result<bool> GroupMembership::ask_again(const segment::VersionId& id) {
   return all.first || all.second;
 }
 
-// Of what a group has reached in this launch, and some node has lost or given up since, others of the group think that
-// it is there: it takes new groups to build it again.
+// Some node may have lost or given up a version that the group has completed in this launch. Others of the group still
+// count on it: new groups build it again.
 base::Status GroupMembership::replicate_again(const segment::VersionId& id) {
   if (!joined_) return {};
   PERDURE_TRY(const bool alike, ask_again(id));
@@ -236,8 +237,8 @@ base::Status GroupMembership::replicate_again(const segment::VersionId& id) {
   return {};
 }
 
-// True when the version is at level node on all nodes. All ranks of a node ask: each may be the one that finds out that
-// the engine died.
+// True when the version is at level `node` on all nodes. All ranks of a node ask: each may be the one that finds out
+// that the engine died.
 base::Result<bool> GroupMembership::wait_node_level(const std::optional<segment::VersionId>& held,
                                                     std::uint64_t timeout_ns, base::Status found) {
   bool here = false;

@@ -1,6 +1,6 @@
 #pragma once
-// The nodes of the job as groups that keep something for each other: the network between the engines, who is with whom,
-// and what all of them have reached. (docs/adr/0014)
+// The nodes of the job form groups that keep redundancy for each other. This has the network between the engines, the
+// groups, and the versions that all of them have at level `node`. (docs/adr/0014)
 #include <map>
 #include <optional>
 #include <string>
@@ -19,28 +19,28 @@ class Job;
 class GroupMembership {
  public:
   explicit GroupMembership(Job& job) : job_(job) {}
-  /// [collective] Once for each time that engines are attached. Without a group everything works, but levels end at the
-  /// node's own.
+  /// [collective] Called once for each time that engines are attached. Without a group everything works, but levels end
+  /// at the node's own.
   base::Status join();
   bool network_open() const { return network_open_; }  ///< the engines reach each other
-  bool joined() const { return joined_; }              ///< and keep something for each other
+  bool joined() const { return joined_; }              ///< the engines keep redundancy for each other
 
-  /// Of the engine of a node, where the network is open; for leaders.
+  /// Gives the address of a node's engine, if the network is open; for leaders.
   const std::vector<std::byte>& address_of(std::uint32_t node) const { return addresses_.at(node); }
 
-  /// What this node's engine promises at level `node` goes with the beginning of a checkpoint.
+  /// Adds to a checkpoint's opening the versions that this node's engine promises at level `node`.
   void add_node_levels(Opening& opening);
-  /// What all promise then; and this attempt begins.
+  /// Notes the versions that all engines promise, and the beginning of this attempt.
   void note_node_levels(const segment::VersionId& id, std::uint64_t bits);
-  /// All engines promised it, and this node's still does.
+  /// True if all engines promised it, and this node's still does.
   bool at_node_level(const segment::VersionId& id);
-  /// [collective] True when it is at level `node` on all nodes. `held`: the version, where this rank's node has it;
+  /// [collective] True when it is at level `node` on all nodes. `held`: the version, if this rank's node has it.
   /// `found`: whether that could be found out, which the ranks agree on, too.
   base::Result<bool> wait_node_level(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns,
                                      base::Status found = {});
-  /// With other engines the groups are new, and what was under way in the old ones was given up: begins again.
+  /// Replicates again: with other engines the groups are new, and replication in the old ones was abandoned.
   void replicate_unfinished();
-  /// [collective] This version was restored, and the application goes on from it.
+  /// [collective] Replicates this version, which was restored, and which the application goes on from.
   base::Status replicate_again(const segment::VersionId& id);
 
  private:
@@ -57,10 +57,10 @@ class GroupMembership {
 
   Job& job_;
   std::vector<std::byte> job_key_;
-  Addresses addresses_;  // of the engines of this launch, by node
+  Addresses addresses_;  // addresses of the engines of this launch, by node
   bool network_open_ = false;
   bool joined_ = false;
-  NodeLevels levels_;  // of this launch's groups
+  NodeLevels levels_;  // versions at level `node` in this launch's groups
 };
 
 }  // namespace perdure::client

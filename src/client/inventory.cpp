@@ -59,7 +59,7 @@ plan::VersionInventory inventory_of(const segment::VersionId& id, const JobInven
   return inventory;
 }
 
-// Where nothing comes from other nodes, what is on a node is of use only if there is no other.
+// If nothing comes from other nodes, a node's data is of use only if there is no other node.
 void place(VersionPlan& plan, const segment::VersionId& id, const JobInventory& all, bool fetched,
            std::uint32_t nodes) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
@@ -170,7 +170,8 @@ VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
   if (network)
     for (const auto& [node, kept] : all.kept) note(kept.id, kept.ranks, true, true);
   for (const auto& stored : store.versions) note(stored.id, stored.ranks, false, true);
-  std::erase_if(plans.of, [](const auto& entry) { return entry.second.ranks == 0; });  // nobody could read how many
+  std::erase_if(plans.of,
+                [](const auto& entry) { return entry.second.ranks == 0; });  // nobody could read how many ranks it has
   for (auto& [id, plan] : plans.of) {
     const bool fetched = network && !not_fetched.contains(id);
     if (plan.ranks != ranks) {

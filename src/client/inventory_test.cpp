@@ -1,6 +1,6 @@
-// Which version a restore takes, and where its pieces come from, by what engines and the store say. And what ranks tell
-// each other before a restore, at the size of large jobs: the real exchange and decisions, with the bytes that pass and
-// the memory that a rank takes for it counted. (docs/adr/0034)
+// The holdings of engines and the store decide which version a restore takes, and where its pieces come from. The tests
+// also count the bytes that ranks exchange before a restore, at the size of large jobs. They use the real exchange and
+// decisions, and count the memory that a rank takes, too. (docs/adr/0020)
 #include "client/inventory.hpp"
 
 #include <gmock/gmock.h>
@@ -24,14 +24,15 @@
 
 namespace {
 
-/// Of this thread, since count_memory().
+/// The memory of this thread, since count_memory().
 thread_local std::int64_t memory_now = 0, memory_peak = 0;
 
 void count_memory() { memory_now = memory_peak = 0; }
 
 }  // namespace
 
-// Sanitizers have their own, of more kinds; make test leaves out there what counts memory (tools/test).
+// Sanitizers have allocators of their own, of more kinds; there make test leaves out tests that count memory
+// (tools/test).
 #if !PERDURE_ADDRESS_SANITIZER && !PERDURE_THREAD_SANITIZER
 void* operator new(std::size_t bytes) {
   void* memory = std::malloc(bytes == 0 ? 1 : bytes);
@@ -85,7 +86,7 @@ struct LargeJob {
     const std::uint64_t each = kChunksPerNode / per_node;
     return irregular ? each / 2 + std::minstd_rand(rank + 1)() % each : each;
   }
-  /// What the engine of a node answers; of what it keeps with the members of its group only where these will be told.
+  /// Makes a node's answer; the members of its group only if these will be told.
   ipc::Holdings holdings(std::uint32_t node, bool members_too = true) const {
     ipc::Holdings reply;
     reply.kept.emplace();
@@ -105,7 +106,7 @@ struct LargeJob {
   }
 };
 
-/// What one rank has of the others: counts bytes.
+/// Counts the bytes that one rank gets from the others.
 class CountingBytes : public comm::Communicator {
  public:
   CountingBytes(std::unique_ptr<comm::Communicator> wrapped, std::uint64_t& bytes)
@@ -131,14 +132,14 @@ class CountingBytes : public comm::Communicator {
   std::uint64_t& bytes_;
 };
 
-/// What one rank comes to, out of what all nodes told.
+/// The decision of one rank, from the messages of all nodes.
 struct Decision {
   std::optional<segment::VersionId> chosen;
   std::vector<plan::PieceSource> sources;
-  std::vector<plan::NodeQuestion> questions;  ///< of a leader whose node was lost
+  std::vector<plan::NodeQuestion> questions;  ///< questions of a leader whose node was lost
 };
 
-// From the inventories on, as a restore goes (VersionReader::choose).
+// Decides as a restore does (VersionReader::choose), from the inventories on.
 Decision decide(comm::Communicator& comm, const comm::Speaker& leader, std::uint32_t node, const LargeJob& job,
                 const std::vector<std::uint32_t>& node_of_rank, JobInventory all) {
   const StoreView store;
@@ -153,7 +154,7 @@ Decision decide(comm::Communicator& comm, const comm::Speaker& leader, std::uint
   }
   Decision decision{choose_version(plans, candidates), {}, {}};
   if (!decision.chosen) return decision;
-  // The lost nodes' segments are to be written by those that take their places.
+  // The nodes that replace the lost ones are to write these segments.
   const auto missing = plan::lay_out_missing(known_parts(*decision.chosen, all, store), node_of_rank, {});
   EXPECT_TRUE(missing && missing->size() == job.lost.size());
   decision.sources = plans.of.at(*decision.chosen).pieces.of_rank;
@@ -178,7 +179,8 @@ void expect_rebuilt(const Decision& decision, const LargeJob& job, std::uint32_t
   }
 }
 
-// Ranks that are threads, on nodes of 128 GiB: the call, the inventories, the redundancy, the decision.
+// Runs a restore on ranks that are threads, on nodes of 128 GiB: the call, the inventories, the redundancy, the
+// decision.
 void restore_on_all_ranks(const LargeJob& job) {
   const auto node_of_rank = job.node_of_rank();
   test_support::ThreadGroup group(static_cast<int>(job.ranks()));
@@ -222,10 +224,11 @@ void restore_on_all_ranks(const LargeJob& job) {
 TEST(InventoriesAtSize, Of512RanksOn8NodesTakeLittleMemoryOfEachRank) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   restore_on_all_ranks({8, 64, false, false, {3}});
-  restore_on_all_ranks({8, 16, true, true, {3}});  // 512 of them take half a minute; each for itself is below, larger
+  restore_on_all_ranks(
+      {8, 16, true, true, {3}});  // 512 of them take half a minute; a larger job runs one rank at a time below
 }
 
-/// One rank of a job whose others are not there: it hears what they would say.
+/// One rank of a job whose others are not there: it hears their messages.
 class OneOfMany : public comm::Communicator {
  public:
   OneOfMany(int rank, int size) : rank_(rank), size_(size) {}
@@ -246,7 +249,7 @@ class OneOfMany : public comm::Communicator {
   }
   base::Status allgather(base::ConstByteSpan, base::ByteSpan) override { return {}; }
   base::Status broadcast(base::ByteSpan, int) override { return {}; }
-  /// What all nodes say next.
+  /// Sets the messages of all nodes.
   void say(std::vector<std::vector<std::byte>> said) {
     said_ = std::move(said);
     stream_.clear();
@@ -267,7 +270,8 @@ class OneOfMany : public comm::Communicator {
   std::uint64_t heard_ = 0;
 };
 
-// A rack of 64 nodes is lost, of which no two are in one group. One rank of a lost node, its leader or another one.
+// Restores after the loss of a rack of 64 nodes, of which no two are in one group, on one rank of a lost node. That is
+// its leader or another one.
 void restore_at_4096_nodes(LargeJob job, bool leads) {
   for (std::uint32_t i = 0; i < 64; ++i) job.lost.insert(i * 8 * (job.nodes / 512) + i % 8);
   const std::uint32_t node = *job.lost.rbegin();
@@ -300,7 +304,7 @@ void restore_at_4096_nodes(LargeJob job, bool leads) {
   const std::uint64_t of_inventories = comm.heard();
   const std::int64_t before = memory_now;
   comm.say(std::move(shares));
-  memory_now = before;  // what is said is not this rank's
+  memory_now = before;  // the messages' own memory is not this rank's
   const auto decision = decide(comm, leader, node, job, node_of_rank, std::move(all));
   const std::int64_t peak = memory_peak;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
@@ -319,7 +323,7 @@ TEST(InventoriesAtSize, Of4096NodesTakeLittleMemoryOfEachRank) {
   restore_at_4096_nodes({4096, 128, true, true}, true);
 }
 
-// Of what is not lost nothing is told that nodes keep for each other.
+// Redundancy of intact versions is not told.
 TEST(Wanting, IsNothingWhereEverythingIsInPlaceAndTheLostGroupsOtherwise) {
   LargeJob job{1024, 4};
   const auto told = [&] {
@@ -341,7 +345,7 @@ TEST(Wanting, IsNothingWhereEverythingIsInPlaceAndTheLostGroupsOtherwise) {
   EXPECT_EQ(told(), std::pair(std::size_t{kVersions}, std::size_t{6 + 7}));
 }
 
-// A later version that is lost for good leaves the newest that every rank can have; older ones are not talked about.
+// A later version that is lost for good leaves the newest that every rank can have. Older ones are not told.
 TEST(ChooseVersion, TakesWhatWasBegunLaterNotTheHigherNumberAndNeverTwoAttemptsMixed) {
   VersionPlans plans;
   const auto put = [&](std::uint64_t version, std::uint64_t time, std::uint64_t nonce, bool whole) {
@@ -422,7 +426,7 @@ TEST_F(PlanVersions, WhereEnginesDoNotReachEachOtherARankHasWhatItsOwnNodeHas) {
   EXPECT_TRUE(to_fetch(Kind::move)) << "it is on another node";
 }
 
-// Whoever runs elsewhere now gets nothing of it, and what is not committed may never be whole.
+// A rank that runs elsewhere now gets nothing of it; a version that is not committed may never be complete.
 TEST_F(PlanVersions, APieceInATemporarySegmentIsOfUseToTheRankOfThatNodeAlone) {
   hold(0, 1, {0});
   hold(1, 1, {});

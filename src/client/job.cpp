@@ -17,18 +17,18 @@ namespace {
 
 constexpr std::uint64_t kPauseNs = 20'000'000;
 
-// An engine that ended, or that turned out to be another configuration's: the next look finds a better one.
+// An engine ended, or turned out to be another configuration's: the next look finds a better one.
 bool passes(const base::Error& error) {
   return error.code == PERDURE_UNAVAILABLE || error.code == PERDURE_PEER_FAILED ||
          (error.code == PERDURE_BUSY && error.retryable);
 }
 
-// What a leader tells the ranks of its node: the socket of its engine, or why there is none.
+// A leader's message to the ranks of its node: the socket of its engine, or why there is none.
 using Announced = base::Result<std::string>;
 
 }  // namespace
 
-// Who has no memory for its own part of the job says so before anybody needs that.
+// A rank without memory for its own part of the job says so before the others need that part.
 base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                              const std::vector<std::string>& settings) {
   std::unique_ptr<Job> job;
@@ -61,8 +61,8 @@ base::Status Job::open_all(const char* options, const std::vector<std::string>& 
   return {};
 }
 
-// An earlier launch that ended at once, or on another node, has left it: the program might not come back here. Of the
-// nodes that of rank 0 speaks for all.
+// Tells about versions that an earlier launch left, which ended at once or on another node: the program might not come
+// back here. Rank 0's node speaks for all nodes.
 void Job::tell_what_is_not_stored() {
   if (rank() != 0 || config_.text("messages") != "stderr") return;
   (void)base::caught("messages", [&]() -> base::Status {
@@ -82,7 +82,7 @@ base::Status Job::configure(const char* options, const std::vector<std::string>&
   base::Status ready = os::arm_crash_point_from_environment();
   if (ready) ready = os::install_faults_from_environment();
   auto config = config::effective_config(options, settings);
-  if (config) config_ = *config;  // in any case: it is what ranks compare
+  if (config) config_ = *config;  // in any case: ranks compare it
   PERDURE_CHECK(ready);
   if (!config) return base::fail(config.error());
   engine_.set_prefault(config_.boolean("tier.memory.prefault"));
@@ -97,8 +97,8 @@ base::Status Job::configure(const char* options, const std::vector<std::string>&
   return {};
 }
 
-// Where the engine's threads and the prefaulter, which works ahead for it, are to run. Memory that the prefaulter backs
-// should be near the rank that fills it.
+// Chooses the processors of the engine's threads and of the prefaulter, which works ahead for it. Memory that the
+// prefaulter backs should be near the rank that fills it.
 base::Status Job::choose_cpus() {
   PERDURE_TRY(const auto chosen, config::engine_cpus(config_));
   engine_cpus_ = chosen.cpus;
@@ -107,19 +107,20 @@ base::Status Job::choose_cpus() {
   return {};
 }
 
-// An engine may be found in the moment in which it ends, or begins: then there is a better one to be had at once. All
-// ranks decide alike.
+// An engine may be found in the moment in which it ends, or begins: then a better one can be had at once. All ranks
+// decide alike.
 base::Status Job::attach() {
   for (unsigned tries = 1;; ++tries) {
     const base::Status outcome = attach_once();
     if (outcome || tries == kMostTries) return outcome;
-    PERDURE_TRY(const bool lasting, on_any_rank(*comm_, !passes(outcome.error())));  // a peer's is judged by that peer
+    PERDURE_TRY(const bool lasting,
+                on_any_rank(*comm_, !passes(outcome.error())));  // a peer's failure is judged by that peer
     if (lasting) return outcome;
     os::sleep_ns(tries * kPauseNs);
   }
 }
 
-// Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
+// Leaders get engines, every rank connects, and the undecided attempts of an earlier life are settled.
 base::Status Job::attach_once() {
   engine_.disconnect();
   told_incarnations_.clear();
@@ -154,7 +155,7 @@ base::Status Job::connect(const std::string& socket) {
   return {};
 }
 
-// The socket of this node's engine, if all nodes have one; otherwise the first reason.
+// Gives the socket of this node's engine, if all nodes have one; otherwise the first reason.
 base::Result<std::string> Job::find_socket(base::ConstByteSpan mine) {
   std::string socket;
   base::Status lacking;
@@ -216,7 +217,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   const bool begins = opening.operation == Operation::checkpoint;
   if (ready && begins)
     (void)base::caught("level node", [&]() -> base::Status {
-      opening.node_level_bits = 0;  // nothing is promised by who cannot say what
+      opening.node_level_bits = 0;  // a rank that does not know its engine's promises reports none
       group_.add_node_levels(opening);
       return {};
     });
@@ -242,8 +243,8 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   if (!opened) return opened;  // moved: PERDURE_CHECK copies, which needs memory
   if (opened->any_engine_lost) PERDURE_CHECK(attach());
   tell_incarnation(opening.name, opened->incarnation);
-  // Who fails here leaves a call that has more exchanges; where it has none, the others go on with what they have
-  // agreed on, and so does this rank.
+  // A rank that fails here leaves a call that has more exchanges. If it has none, the others go on with their
+  // agreement, and so does this rank.
   if (begins && !agreed) note_node_levels(opening, *opened);
   if (begins && agreed)
     (void)base::caught("level node", [&]() -> base::Status {
@@ -253,7 +254,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, Ahead
   return opened;
 }
 
-// What was promised before is no promise of new engines.
+// Promises of earlier engines do not bind new ones.
 void Job::note_node_levels(const Opening& opening, const Opened& opened) {
   group_.note_node_levels(
       {opening.name, static_cast<std::uint64_t>(opening.version), {opened.root_words[0], opened.root_words[1]}},
@@ -271,7 +272,7 @@ std::vector<ipc::PlannedSegment> Job::my_segments() const {
   return my_segments(plan::lay_out_segments(nodes_.node_of_rank, aggregation_));
 }
 
-// The others meet afterwards, whatever this rank can still say of its names: those are let go of with their lease.
+// The others meet afterwards, whatever this rank can still say of its names: those end with their lease.
 void Job::leave(Names names) {
   if (names == Names::release)
     (void)base::caught("owner", [this]() -> base::Status {

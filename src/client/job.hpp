@@ -1,6 +1,6 @@
 #pragma once
-// A rank of an application: its communicator, configuration and store, the nodes of the job, and the engines that serve
-// them. Made by a collective call, and attached again where an engine died.
+// A rank of an application has its communicator, configuration and store here, the nodes of the job, and their engines.
+// A collective call makes a Job, and attaches again if an engine died.
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,8 +20,8 @@
 
 namespace perdure::client {
 
-/// What a rank does of a checkpoint before its opening, in the hope that all ranks do: then the opening is the
-/// agreement on it, too. (docs/adr/0044)
+/// The work of a checkpoint that a rank does before its opening, in the hope that all ranks do it. Then the opening is
+/// the agreement on it, too. (docs/adr/0042)
 class AheadOfOpening {
  public:
   virtual ~AheadOfOpening() = default;
@@ -29,18 +29,18 @@ class AheadOfOpening {
     segment::Attempt attempt;
     bool busy = false;  ///< ipc::Staged
   };
-  /// [local] Stages this rank's piece and waits for no other rank. Nothing: it is not staged.
+  /// [local] Stages this rank's piece and waits for no other rank. Empty: it is not staged.
   virtual std::optional<Piece> stage() = 0;
-  /// [local] Not all did, `any_staged`: but some: nothing of it remains on this node.
+  /// [local] Removes the piece from this node, as not all ranks staged theirs. `any_staged`: some did.
   virtual void abort(bool any_staged) = 0;
 };
 
-/// How often a collective call attaches again before it gives up.
+/// The number of times that a collective call attaches before it gives up.
 inline constexpr unsigned kMostTries = 5;
 
 class Job {
  public:
-  /// [collective] With engines attached. `settings` win over all others (config::effective_config).
+  /// [collective] Opens a job with engines attached. `settings` win over all others (config::effective_config).
   static base::Result<std::unique_ptr<Job>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                                  const std::vector<std::string>& settings = {});
 
@@ -52,40 +52,40 @@ class Job {
   NodeEngine& engine() { return engine_; }
   GroupMembership& group() { return group_; }
   KnownVersions& known() { return known_; }
-  /// [local] Rank 0 takes the name from the store, for all ranks; to be called before the call's agreement.
+  /// [local] Rank 0 takes the name from the store, for all ranks. Call it before the call's agreement.
   base::Status hold(const std::string& name, NameClaims::Access access);
-  /// [local] For the opening of a collective call that says a name: rank 0 adds what it knows of the name's place.
+  /// [local] Adds rank 0's knowledge of the name's place to the opening of a collective call that says a name.
   void add_incarnation(Opening& opening);
-  /// At rank 0: the names that this launch owns, and their places in the store.
+  /// The names that this launch owns, and their places in the store; at rank 0.
   NameClaims& names() { return *names_; }
-  /// [local] After it: tells the engine of this node what rank 0 saw, where that is news. What cannot be told now is
-  /// told after the next such call: the others of the job go on meanwhile.
+  /// [local] Tells the engine of this node, after the opening, the incarnation that rank 0 saw, if it is news. If that
+  /// fails, the next such call tells it: the others of the job go on meanwhile.
   void tell_incarnation(const std::string& name, std::uint64_t incarnation);
   std::uint32_t rank() const { return static_cast<std::uint32_t>(comm_->rank()); }
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(comm_->size()); }
-  /// This rank speaks for its node.
+  /// Tells whether this rank speaks for its node.
   bool leads() const { return comm_->rank() == nodes_.leader; }
   comm::Speaker leader() const { return nodes_.speaker(comm_->rank()); }
 
-  /// [collective] open_collective(), as all calls of a job use it: with the leaders of its nodes.
+  /// [collective] Makes an open_collective() with the leaders of the job's nodes, as all calls of a job do.
   base::Result<Opened> exchange(Opening opening, const base::Status& mine);
-  /// [collective] The beginning of every collective call: agreement on the call, new engines where some died. `ahead`,
-  /// if any, is staged before. Where all ranks have staged, that was the last exchange of the call, and root_words are
-  /// the attempt; otherwise `ahead` was aborted.
+  /// [collective] Begins every collective call: agreement on the call, and new engines if some died. `ahead`, if any,
+  /// is staged before. If all ranks have staged, that was the last exchange of the call, and root_words are the
+  /// attempt. Otherwise `ahead` was aborted.
   base::Result<Opened> begin(Opening opening, const base::Status& mine, AheadOfOpening* ahead = nullptr);
-  /// [local] Tells the engine what this rank's next capture will need, where that changed since the last collective
-  /// call. A dead engine is no failure: attaching to the next one tells it.
+  /// [local] Tells the engine the needs of this rank's next capture, if they changed since the last collective call. A
+  /// dead engine is no failure: attaching to the next one tells it.
   base::Status announce();
-  /// [collective] Connects with engines, new ones where there is none.
+  /// [collective] Connects with engines, and starts new ones if there are none.
   base::Status attach();
   /// [collective]
   base::Result<bool> any_engine_gone();
-  /// What this node writes of these segments; without them of a new version.
+  /// Selects the segments that this node writes; without an argument, gives those of a new version.
   std::vector<ipc::PlannedSegment> my_segments(const std::vector<plan::SegmentPlan>& segments) const;
   std::vector<ipc::PlannedSegment> my_segments() const;
   enum class Names { release, keep };
-  /// Lets go of the engine; the handle is of no use afterwards. `keep`: names stay this launch's until its lease ends,
-  /// or others see the end of this process.
+  /// Disconnects from the engine; the handle cannot be used afterwards. `keep`: names stay this launch's until its
+  /// lease ends, or others see the end of this process.
   void leave(Names names);
 
  private:
@@ -111,8 +111,9 @@ class Job {
   GroupMembership group_{*this};
   KnownVersions known_;
   std::unique_ptr<NameClaims> names_;
-  std::map<std::string, std::uint64_t> told_incarnations_;  // to the engine that this rank is connected with
-  bool attached_ = false;                                   // once, at least
+  std::map<std::string, std::uint64_t>
+      told_incarnations_;  // incarnations told to the engine that this rank is connected with
+  bool attached_ = false;  // true after the first attach
 };
 
 }  // namespace perdure::client

@@ -8,7 +8,7 @@
 namespace perdure::client {
 namespace {
 
-// Of which names the nodes of the job keep something, at rank 0.
+// [collective] Gathers at rank 0 the names of which the job's nodes keep redundancy.
 base::Result<std::set<std::string>> gather_names(Job& job) {
   ipc::Names mine;
   if (job.leads() && job.engine().connected())
@@ -41,7 +41,7 @@ base::Status drop_here(Job& job, std::vector<ipc::StoredName> stored) {
 
 }  // namespace
 
-// Older ones of the run need not be whole: nobody goes back to them any more.
+// Older versions of the run need not be complete: no program goes back to them any more.
 std::vector<ipc::StoredName> stored_runs(store::Store& store, const std::string& name,
                                          const std::optional<plan::Branch>& used) {
   std::vector<ipc::StoredName> runs;
@@ -56,7 +56,7 @@ std::vector<ipc::StoredName> stored_runs(store::Store& store, const std::string&
   if (used) branches.insert(*used);
   for (const auto& listing : *listings) branches.insert(plan::branch_of(listing.id.attempt.nonce));
   for (const plan::Fork& fork : *forks) branches.insert({fork.branch, fork.parent});
-  std::set<plan::Branch> roots;  // of runs that have a whole version
+  std::set<plan::Branch> roots;  // branches of runs that have a complete version
   for (const auto& listing : *listings) {
     const auto root = plan::line_of(*forks, plan::branch_of(listing.id.attempt.nonce)).back().branch;
     if (roots.contains(root) || !listing.all_present() || !store::read_version(store, listing)) continue;

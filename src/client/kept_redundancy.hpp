@@ -1,5 +1,6 @@
 #pragma once
-// What engines keep for other nodes, at the end of a job: it goes when the store has what could be rebuilt from it.
+// At the end of a job, engines drop the redundancy that they keep for other nodes, once the store has all that it could
+// rebuild.
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,20 +9,20 @@
 
 namespace perdure::client {
 
-/// Of each run of a name the newest attempt that the store has whole, and of all of them what was forgotten on purpose.
-/// `used`: the launch has a version on this branch. Nothing where the store cannot say.
+/// Gives, for each run of a name, the newest attempt that the store has completely, and for all of them the forgotten
+/// attempts. `used`: the launch has a version on this branch. Empty if the store cannot say.
 std::vector<ipc::StoredName> stored_runs(store::Store& store, const std::string& name,
                                          const std::optional<plan::Branch>& used);
 
-/// [collective] That of each name of which nodes keep something, or of which this job wrote or restored a version: the
-/// redundancy of such may still be under way, and be kept by the time that it is to be dropped.
+/// [collective] Gives that for each name of which nodes keep redundancy, or of which this job wrote or restored a
+/// version. The redundancy of the latter may still be in progress, and appear before it is to be dropped.
 base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job);
 
-/// [collective] When everything of this job is stored. Where something has to stay, because the store has a part only:
-/// PERDURE_INCOMPLETE, with what stays where, and what to do.
+/// [collective] Drops the redundancy when everything of this job is stored. PERDURE_INCOMPLETE: some must stay, because
+/// the store has a part only. The text says what stays where, and what to do.
 base::Status drop_redundancy(Job& job);
 
-/// What close() says then.
+/// Makes close()'s error for that case.
 base::Error still_kept(const std::vector<segment::VersionId>& versions, const std::string& store,
                        const std::string& node_directory);
 

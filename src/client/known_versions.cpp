@@ -93,10 +93,10 @@ std::set<std::string> KnownVersions::names() const {
   return names;
 }
 
-// A store that cannot be read now is the flush's trouble, not a reason to stop the application.
+// A store that cannot be read now is a matter for the flush, and does not stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace, const plan::Line& line) {
   if (taken_.contains(name)) return;
-  Versions versions;  // known when all was looked at, not before
+  Versions versions;  // kept only when everything was looked at
   const std::uint64_t forgotten_ns = store.forgotten(name).value_or(0);
   saw_attempt({name, 0, {forgotten_ns, 0}});
   const auto note = [&](plan::Branch branch, std::uint64_t version, std::uint64_t begun_ns) {
@@ -120,8 +120,8 @@ void KnownVersions::observe(const std::string& name, store::Store& store, bool r
   taken_[name] = std::move(versions);
 }
 
-// Where a program went back with an older Perdure, which named no branches, higher numbers than that of the newest
-// attempt are of a branch that it left.
+// A program that went back with an older Perdure named no branches. Then numbers above that of the newest attempt
+// belong to a branch that it left.
 void KnownVersions::drop_left_branches(Versions& versions) {
   const auto newest = std::max_element(versions.begin(), versions.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second, a.first) < std::pair(b.second, b.first);
@@ -163,7 +163,7 @@ std::optional<plan::Branch> KnownVersions::written_branch(const std::string& nam
   return known == branches_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// Only where the store was looked at: an empty set would say that no version exists.
+// Only if the store was looked at: an empty set would say that no version exists.
 void KnownVersions::retired(const std::string& name, std::uint64_t version, const plan::Line& line) {
   if (const auto known = taken_.find(name); known != taken_.end()) known->second.erase(version);
   const auto goes = [&](const segment::VersionId& id) {

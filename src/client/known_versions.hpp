@@ -1,5 +1,6 @@
 #pragma once
-// What a rank knows of the versions that exist, so that none is written twice and newer attempts count as newer.
+// A rank keeps here the versions that it knows to exist, so that none is written twice and newer attempts count as
+// newer.
 #include <map>
 #include <optional>
 #include <set>
@@ -11,11 +12,12 @@
 
 namespace perdure::client {
 
-/// Forks of a name that this launch made and the store does not say yet, at rank 0.
+/// Forks of a name that this launch made and the store has not recorded yet, at rank 0.
 struct UnrecordedForks {
   std::vector<plan::Fork> forks = {};
-  std::uint64_t tried_ns = 0;  ///< to record them, by the monotonic clock; 0: not yet since the last one was added
-  bool hopeless = false;       ///< the store takes none: it is not tried again until one is added
+  std::uint64_t tried_ns =
+      0;                  ///< last try to record them, by the monotonic clock; 0: none since the last one was added
+  bool hopeless = false;  ///< the store takes none: it is not tried again until one is added
   static constexpr std::uint64_t kAgain_ns = 5'000'000'000;
   void add(const plan::Fork& fork) {
     forks.push_back(fork);
@@ -27,60 +29,62 @@ struct UnrecordedForks {
 
 class KnownVersions {
  public:
-  /// The store was there when this job looked: if it is not there later, it has vanished, and is not one that nobody
-  /// has written to yet.
+  /// Notes that the store was there. If it is not there later, it has vanished, and is not one that nobody has written
+  /// to yet.
   void saw_store() { store_seen_ = true; }
   bool store_seen() const { return store_seen_; }
 
-  /// What engines hold, seen anew: forgets which versions were whole in tiers.
+  /// Forgets which versions were complete in tiers, as the engines' holdings are looked at again.
   void look_again() { whole_in_tiers_.clear(); }
   void saw_attempt(const segment::VersionId& id);
   void whole_in_tiers(const segment::VersionId& id);
   bool was_whole_in_tiers(const segment::VersionId& id) const;
-  /// When these attempts began, by name.
+  /// Gives the times when these attempts began, by name.
   std::map<std::string, std::set<std::uint64_t>> whole_in_tiers() const;
-  /// All ranks had agreed on it once, whatever is left of it.
+  /// Notes that all ranks had agreed on it once, whatever is left of it.
   void was_complete(const segment::VersionId& id);
-  /// Of what engines held and this launch wrote of a name, the newest such attempt of each branch.
+  /// Gives the newest such attempt of each branch of a name, among those that engines held and this launch wrote.
   std::vector<segment::VersionId> complete(const std::string& name) const;
 
-  /// All that is known of it, older ones, too: what engines held whole and what this launch wrote.
+  /// Gives all known versions of it, older ones, too: those that engines held completely and those that this launch
+  /// wrote.
   std::vector<plan::LineVersion> seen(const std::string& name) const;
 
-  /// Once for every name, until the program goes back: what the tiers and the store have of this line of it; with
-  /// `replace` the store's versions do not count.
+  /// Notes the versions that the tiers and the store have on this line of a name. Called once for every name, until the
+  /// program goes back. With `replace` the store's versions do not count.
   void observe(const std::string& name, store::Store& store, bool replace, const plan::Line& line);
-  /// PERDURE_EXISTS for one that was observed or written.
+  /// PERDURE_EXISTS for a version that was observed or written.
   base::Status check_free(const std::string& name, std::uint64_t version) const;
-  /// The time of a new attempt at a version of this name; from now on the newest one known.
+  /// Gives the time of a new attempt at a version of this name, which is from now on the newest one known.
   std::uint64_t next_attempt(const std::string& name, std::uint64_t clock_ns);
-  /// No attempt at this name is known that began later.
+  /// Tells whether no known attempt at this name began later.
   bool is_newest(const std::string& name, std::uint64_t created_ns) const;
   void written(const segment::VersionId& id);
-  /// The program goes on from this one: on which branch it writes is to be decided anew, and what is taken there.
+  /// Notes that the program goes on from this attempt. Its branch, and the taken numbers there, are to be decided anew.
   void went_back(const segment::VersionId& id);
   void retired(const std::string& name, std::uint64_t version, const plan::Line& line);
 
   /// The branch that was decided on; nothing: none since the program began, or went back.
   std::optional<plan::Branch> written_branch(const std::string& name) const;
   void writes_on(const std::string& name, plan::Branch branch) { branches_[name] = branch; }
-  /// They stay until they are recorded, wherever the program goes back to.
+  /// Unrecorded forks stay until they are recorded, wherever the program goes back to.
   UnrecordedForks& unrecorded(const std::string& name) { return unrecorded_[name]; }
 
-  /// The program's state is that of this attempt: who says its number means no earlier one, such as a node that was
-  /// away may still hold. Of the last numbers only.
+  /// Notes that the program's state is that of this attempt. Its number then means no earlier attempt, such as a node
+  /// that was away may still hold. Only the last numbers are kept.
   void went_on_from(const segment::VersionId& id);
-  /// When the attempt that is meant by the number began; 0: none in particular.
+  /// Gives the time when the attempt that the number means began; 0: none in particular.
   std::uint64_t meant(const std::string& name, std::uint64_t version) const;
-  /// That attempt, if it is the last of its name that the program went on from.
+  /// Gives that attempt, if it is the last of its name that the program went on from.
   std::optional<segment::VersionId> last(const std::string& name, std::uint64_t version) const;
-  /// Whatever its number is. Nothing: of this name no version was written or restored in this launch.
+  /// Gives the last attempt, whatever its number is. Empty: no version of this name was written or restored in this
+  /// launch.
   std::optional<segment::VersionId> last(const std::string& name) const;
-  /// Of which this rank saw or wrote any attempt, or went on from one.
+  /// Gives the names of which this rank saw or wrote any attempt, or went on from one.
   std::set<std::string> names() const;
 
  private:
-  using Versions = std::map<std::uint64_t, std::uint64_t>;  // and when their newest attempts began
+  using Versions = std::map<std::uint64_t, std::uint64_t>;  // numbers, and when their newest attempts began
   using Attempts = std::set<segment::VersionId>;
   static constexpr std::size_t kMostMeant = 64;
   static void drop_left_branches(Versions& versions);
@@ -88,16 +92,16 @@ class KnownVersions {
 
   bool store_seen_ = false;
   std::map<std::string, Versions> taken_;                // versions that exist, by name
-  std::map<std::string, plan::Branch> branches_;         // that it writes now, by name
+  std::map<std::string, plan::Branch> branches_;         // the branch that it writes now, by name
   std::map<std::string, UnrecordedForks> unrecorded_;    // by name
   std::map<std::string, std::uint64_t> newest_attempt_;  // the latest time of any attempt that is known, by name
   std::map<std::string, Versions> meant_;                // by name
-  std::map<std::string, segment::VersionId> last_;       // of these, by name
-  std::map<std::string, Attempts> whole_in_tiers_;       // when the engines were attached, by name
+  std::map<std::string, segment::VersionId> last_;       // the last of these, by name
+  std::map<std::string, Attempts> whole_in_tiers_;       // times of attempts when the engines were attached, by name
   template <class T>
   using OfBranches = std::map<std::string, std::map<plan::Branch, T>>;  // by name
-  OfBranches<segment::VersionId> complete_;                             // the newest
-  OfBranches<Versions> written_;                                        // in this launch
+  OfBranches<segment::VersionId> complete_;                             // the newest complete attempt of each branch
+  OfBranches<Versions> written_;                                        // versions written in this launch
 };
 
 }  // namespace perdure::client

@@ -1,3 +1,4 @@
+// A rank learns from the store which versions are taken.
 #include "client/known_versions.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ segment::VersionId id(std::uint64_t version, std::uint64_t begun, plan::Branch b
 }
 
 const plan::Line kFirst = plan::line_of({}, plan::kFirstBranch);
-/// Branch 1 goes on from what was begun at 200 on the first one.
+/// Branch 1 goes on from the attempt begun at 200 on the first branch.
 const plan::Line kForked = plan::line_of({{1, plan::kFirstBranch, 2, 200}}, 1);
 
 class KnownVersionsOfAStore : public testing::Test {
@@ -53,7 +54,7 @@ TEST_F(KnownVersionsOfAStore, AreFreeWhenTheNameWasForgottenAndNewAttemptsAreLat
   EXPECT_GT(known_.next_attempt("nbody", 300), kForgotten);
 }
 
-// An older Perdure named no branches: where a program went back, the order of attempts is all that tells.
+// An older Perdure named no branches: if a program went back, only the order of attempts shows it.
 TEST_F(KnownVersionsOfAStore, BeyondTheNewestAttemptAreOfABranchThatAnOlderPerdureLeft) {
   for (std::uint64_t version = 1; version <= 4; ++version) write(id(version, 100 * version));
   write(id(2, 900));

@@ -16,14 +16,14 @@ std::string text(const std::string& name, std::uint64_t version) {
   return name + " version " + std::to_string(version);
 }
 
-// 0 stands for ever; so do times that no clock can count.
+// 0 means for ever; so do times that no clock can count.
 std::uint64_t nanoseconds(double seconds) {
   if (!(seconds >= 0 && seconds < 1e9)) return 0;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1e9));
 }
 
-// The attempt that the program means, if this node holds it: an earlier one may be what a node has that was away, and a
-// later one what the program went back from. The newest that it holds, where the program means none.
+// Gives the attempt that the program means, if this node holds it. A node that was away may have an earlier one. It may
+// have a later one that the program went back from. If the program means none, gives the newest that it holds.
 base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::string& name, std::uint64_t version) {
   PERDURE_TRY(const auto held, job.engine().inventory(name));
   const std::uint64_t meant_ns = job.known().meant(name, version);
@@ -38,7 +38,7 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
 
 enum class Reading { names, segments };
 
-// `since`: only that attempt, or a later one, counts.
+// Only attempt `since`, or a later one, counts.
 base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
                                      const segment::Attempt& since, Reading reading = Reading::segments) {
   auto listings = job.store().list(name);
@@ -54,16 +54,16 @@ base::Error nowhere(const std::string& name, std::uint64_t version) {
   return {PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it", "", false};
 }
 
-/// What a wait at this rank found.
+/// The result of a wait at this rank.
 struct Waited {
-  segment::Attempt attempt;  ///< the one that this node has brought to the store, or that the store has
-  bool skipped = false;      ///< something newer is there in its stead, or comes, where that will do
-  bool unseen = false;       ///< neither this node has it nor is it whole in the store: other nodes may know of it
-  std::optional<std::uint64_t> newer = {};  ///< the number of what is there
+  segment::Attempt attempt;  ///< the attempt that this node has brought to the store, or that the store has
+  bool skipped = false;      ///< a newer version is there in its stead; or, if that will do, is on its way
+  bool unseen = false;       ///< this node does not have it, and the store not completely: other nodes may know of it
+  std::optional<std::uint64_t> newer = {};  ///< the number of that newer version
 };
 
-// A version that was skipped would be gone from the store by now: something newer is as good, and is told. On the way
-// there that has at least reached level process.
+// A skipped version would be gone from the store by now: a newer one is as good, and is told. On its way there, the
+// newer one has at least reached level process.
 base::Result<Waited> newer_makes_up(Job& job, const segment::VersionId& id, int level, std::uint64_t timeout_ns) {
   const bool on_its_way_will_do = level <= PERDURE_LEVEL_PROCESS;
   const auto outcome = job.engine().channel().call(ipc::WaitStored{id, on_its_way_will_do ? 1 : timeout_ns});
@@ -90,8 +90,8 @@ base::Result<Waited> wait_here(Job& job, const std::string& name, std::uint64_t 
   return Waited{attempt, false, others_may};
 }
 
-// Engines forget what they brought to a place in the store when they hear of another one in its stead. As long as rank
-// 0 has not seen the place in this launch, they remember what may be gone with it: then rank 0 looks, for all.
+// Engines forget the versions that they brought to a store place when they hear of another incarnation. Until rank 0
+// has seen the place in this launch, they may remember versions that are gone with it. Then rank 0 looks, for all.
 base::Status still_there(Job& job, const std::string& name, std::uint64_t version, const segment::Attempt& attempt) {
   if (job.rank() != 0 || job.names().saw_place(name)) return {};
   PERDURE_TRY(const bool there, complete_in_store(job, name, version, attempt, Reading::names));
@@ -101,7 +101,7 @@ base::Status still_there(Job& job, const std::string& name, std::uint64_t versio
                     "wait again, or write it again: what is still on the nodes is brought there once more", true);
 }
 
-// Once all nodes have brought there what they were to.
+// Checks the store, once all nodes have brought their part there.
 base::Status is_whole_now(Job& job, const std::string& name, std::uint64_t version, const Waited& waited) {
   if (waited.skipped) return {};
   if (!waited.unseen) return still_there(job, name, version, waited.attempt);
@@ -126,15 +126,15 @@ base::Status remove_from_store(Job& job, const std::string& name, std::uint64_t 
   return {};
 }
 
-/// What rank 0 tells of a name's line.
+/// Rank 0's message about a name's line.
 struct ToldLine {
   plan::Line line;
   std::optional<base::Error> unknown;
   PERDURE_FIELDS(line, unknown)
 };
 
-// [collective] What a plain number of this name means. Where rank 0 cannot know that, all ranks fail: an empty line
-// would mean the number on all branches.
+// [collective] Gives the line that a plain number of this name means. If rank 0 cannot know it, all ranks fail: an
+// empty line would mean the number on all branches.
 base::Result<plan::Line> line_of_all(Job& job, const std::string& name) {
   ToldLine told;
   std::vector<std::byte> bytes;
@@ -163,7 +163,7 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_version(version));
   const auto number = static_cast<std::uint64_t>(version);
-  // A version that is being written again is not at the store because an earlier attempt is; nobody can tell these
+  // An earlier attempt at the store does not mean that the version being written again is there. Nobody can tell these
   // apart while the engine cannot be asked.
   auto held = held_id(job, name, number);
   if (!held && job.config().boolean("checkpoint.replace")) return base::fail(held.error());
@@ -174,7 +174,7 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
   if (!held) return base::fail(held.error());
   if (mine != nullptr && job.group().at_node_level(*mine)) return PERDURE_LEVEL_NODE;
   if (mine != nullptr) {
-    // Between the two looks its redundancy may have been dropped because the store had become whole.
+    // Between the two looks its redundancy may have been dropped because the store had become complete.
     stored = complete_in_store(job, name, number, mine->attempt);
     return stored && *stored ? PERDURE_LEVEL_STORE : PERDURE_LEVEL_PROCESS;
   }
@@ -185,7 +185,7 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
 namespace {
 
 // [collective] Each node skips versions by itself (docs/adr/0050). Some may have this one in the store, and others a
-// newer one: returns the newest of these, which all are to wait for. Nothing: all have the same.
+// newer one. Gives the newest of these, which all are to wait for. Empty: all have the same.
 base::Result<std::optional<std::uint64_t>> skipped_elsewhere(Job& job, const Waited& waited) {
   if (job.nodes().labels.size() == 1) return std::nullopt;
   const std::uint64_t mine = waited.newer ? *waited.newer + 1 : 0;
@@ -194,12 +194,12 @@ base::Result<std::optional<std::uint64_t>> skipped_elsewhere(Job& job, const Wai
   return all[0] == ~all[1] ? std::nullopt : std::optional(all[0] - 1);
 }
 
-// Without other nodes' help, what survives a node is what is in the store.
+// Without other nodes' help, only versions in the store survive the loss of a node.
 base::Status wait_together(Job& job, const std::string& name, std::uint64_t number, int level,
                            std::uint64_t timeout_ns) {
   if (level == PERDURE_LEVEL_NODE && job.group().joined()) {
     const std::uint64_t begun = os::monotonic_ns();
-    // Of the attempt that the program went on from last the engine need not be asked first whether it has it.
+    // The engine need not be asked for the attempt that the program went on from last.
     std::optional<segment::VersionId> held = job.known().last(name, number);
     const base::Status found = base::caught("wait", [&]() -> base::Status {
       if (held) return {};
@@ -230,7 +230,7 @@ base::Status wait_together(Job& job, const std::string& name, std::uint64_t numb
   return agree_after(job.comm(), "wait", [&] { return is_whole_now(job, name, number, waited); });
 }
 
-// An agreement names a rank; where to look is the node whose engine is gone. All ranks are in this wait, and leave it
+// An agreement names a rank, but the user needs the node whose engine is gone. All ranks are in this wait, and leave it
 // with an error.
 base::Status naming_node(Job& job, base::Status waited) {
   if (waited) return waited;
@@ -250,7 +250,7 @@ base::Status wait_level(Job& job, const std::string& name, std::int64_t version,
   if (ready) ready = check_version(version);
   if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");
-  // Where this fails, other ranks may have called something else, and make no exchange of a wait.
+  // If this fails, other ranks may have called something else, and make no exchange of a wait.
   PERDURE_TRY([[maybe_unused]] const auto opened,
               job.begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
   const auto number = static_cast<std::uint64_t>(version);
@@ -291,7 +291,7 @@ base::Status retire_version(Job& job, const std::string& name, std::int64_t vers
     PERDURE_CHECK(job.engine().channel().call(retire));
     return {};
   }));
-  // The store comes after every node has let go: no flush may publish it again.
+  // The store comes after every node has given it up: no flush may publish it again.
   PERDURE_CHECK(agree_after(job.comm(), "retire", [&]() -> base::Status {
     base::Status outcome;
     if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, line, found);

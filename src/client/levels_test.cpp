@@ -1,5 +1,5 @@
-// Which level a version is at, and giving versions up: what one node says is not said of another version, nor for
-// another node.
+// The tests check which level a version has reached, and retire versions. One node's statement about a version holds
+// for no other version and no other node.
 #include "client/levels.hpp"
 
 #include <algorithm>
@@ -27,11 +27,11 @@ class OnTwoNodes : public JobOfThreads {
 class LevelReached : public OnTwoNodes {
  protected:
   LevelReached() { more_ = "redundancy.scheme=partner"; }
-  /// As whoever reads this rank's piece finds out.
+  /// Reports damage, as a reader of this rank's piece would.
   static void damaged(Job& job, const segment::VersionId& id) {
     ASSERT_TRUE(job.engine().channel().call(ipc::Quarantine{id, job.rank(), 0, "its hash is wrong"}));
   }
-  /// Until this rank's group has it; what other groups have does not matter.
+  /// Waits until this rank's group has it; other groups do not matter.
   static void wait_for_group(Job& job, const segment::VersionId& id) {
     ASSERT_TRUE(test_support::eventually(id.text() + " is at level node in this group", [&] {
       const auto promised = job.engine().channel().call(ipc::AtNodeLevel{"app"});
@@ -58,7 +58,7 @@ TEST_F(LevelReached, IsNotThatOfAnOlderVersion) {
     expect_level(job, 1, PERDURE_LEVEL_NODE);
     ASSERT_TRUE(wait_level(job, "app", 2, PERDURE_LEVEL_NODE, 60));
     expect_level(job, 2, PERDURE_LEVEL_NODE);
-    expect_level(job, 1, PERDURE_LEVEL_PROCESS);  // engines may give it up now
+    expect_level(job, 1, PERDURE_LEVEL_PROCESS);  // engines may evict it now
     ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
     expect_level(job, 1, PERDURE_LEVEL_NODE);  // but not from now on
     expect_level(job, 2, PERDURE_LEVEL_NODE);
@@ -97,7 +97,7 @@ class RebuiltVersion : public LevelReached {
   const test_support::InstalledHooks installed_{full_};
 };
 
-// It was not whole when the job began: it counts from its restore on.
+// The version was not complete when the job began: it counts from its restore on.
 TEST_F(RebuiltVersion, IsKnownToBeAtItsLevelAgainWithTheNextCheckpoint) {
   on_ranks([&](Job& job) {
     VersionReader reader(job);
@@ -125,7 +125,7 @@ TEST_F(RebuiltVersion, IsNotTakenForCommittedWhereTheEngineIsGone) {
   });
 }
 
-// Then it is the store that is waited for, for as long as is left.
+// Then the call waits for the store, for as long as is left.
 TEST_F(LevelReached, IsThatOfTheStoreWhereWhatWasKeptForOthersIsGone) {
   more_ += ";flush.retry_max=0.02";
   os::FaultRules broken(*os::parse_fault_rules("fdatasync:/store/app:EIO"));
@@ -143,7 +143,8 @@ TEST_F(LevelReached, IsThatOfTheStoreWhereWhatWasKeptForOthersIsGone) {
   });
 }
 
-// What has left its slots is not replicated, and new groups for it would forget what the old ones had.
+// A version that has left its slots is not replicated, and new groups for it would forget the redundancy of the old
+// ones.
 TEST_F(LevelReached, IsKeptByOthersWhenAVersionIsRestoredThatIsPartlyInTheStore) {
   more_ += ";tier.order=file;tier.file.max_bytes=640KiB";
   os::FaultRules broken(*os::parse_fault_rules("fdatasync:/store/app:EIO"));
@@ -175,7 +176,7 @@ class LevelsOfTwoGroups : public LevelReached {
   }
 };
 
-// The group of node 0: versions 1 and 2; that of node 3: versions 1 and 3. Damage stands for what they skipped.
+// The group of node 0 has versions 1 and 2; that of node 3 has versions 1 and 3. Damage stands for skipping.
 TEST_F(LevelsOfTwoGroups, AreThoseThatBothHave) {
   os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
   const test_support::InstalledHooks installed(full);
@@ -259,7 +260,7 @@ class OrderlyEnd : public LevelReached {
   }
 };
 
-// Node 1's part is nowhere but in what node 0 keeps for it.
+// Only the redundancy on node 0 has node 1's part.
 TEST_F(OrderlyEnd, KeepsWhatIsTheOnlyCopyUntilTheStoreHasIt) {
   {
     os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
@@ -290,7 +291,7 @@ TEST_F(OrderlyEnd, KeepsWhatIsTheOnlyCopyUntilTheStoreHasIt) {
   end(true);
 }
 
-// Redundancy that a busy node makes late would be taken for the only copy of what the store did not say that it has.
+// Redundancy that a busy node makes late would look like the only copy of versions that the store did not list.
 TEST_F(OrderlyEnd, LooksAtTheStoreForWhatIsKeptOnlyAfterTheLook) {
   on_ranks([&](Job& job) {
     const auto id = write(job, 1);
@@ -319,7 +320,7 @@ class ReplacedVersion : public OnTwoNodes {
   ReplacedVersion() { more_ = "checkpoint.replace=true"; }
 };
 
-// What the store has is the earlier attempt: if the nodes were lost now, its content would come back.
+// The store has the earlier attempt: if the nodes were lost now, its content would come back.
 TEST_F(ReplacedVersion, HasTheLevelOfItsNewAttempt) {
   on_ranks([&](Job& job) {
     wait_for_store(job, write(job, 7));
@@ -333,7 +334,7 @@ TEST_F(ReplacedVersion, HasTheLevelOfItsNewAttempt) {
   });
 }
 
-// Their state is that of the earlier attempt, and the later one may be damaged, or not on all nodes.
+// Their state is that of the earlier attempt; the later one may be damaged, or not on all nodes.
 TEST_F(ReplacedVersion, HasTheLevelOfTheAttemptThatTheJobWentBackTo) {
   segment::VersionId earlier;
   on_ranks([&](Job& job) {
@@ -374,7 +375,7 @@ TEST_F(GoneBack, ToAnEarlierAttemptIsAtTheLevelThatWasWaitedFor) {
 
 class Retirement : public OnTwoNodes {};
 
-// A node that cannot let go of its part may bring it to the store again.
+// A node that cannot give up its part may bring it to the store again.
 TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
   os::FaultRules read_only(*os::parse_fault_rules("pwrite:/node/" + key_of_node(1) + ":EROFS"));
   on_ranks([&](Job& job) {
@@ -400,13 +401,13 @@ TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
     EXPECT_EQ(level_reached(job, "app", 1).error().code, PERDURE_NOT_FOUND);
     EXPECT_TRUE(job.known().check_free("app", 1)) << "its number can be used again";
   });
-  os::install_hooks(nullptr);  // also where an assertion ended a rank
+  os::install_hooks(nullptr);  // even if an assertion ended a rank
 }
 
 /// Two nodes of two ranks.
 class SkippedOnOneNode : public JobOfThreads {
  protected:
-  /// By one rank alone, so that its node skips the version as it likes, and no other node hears of it.
+  /// Checkpoints on one rank alone, so that its node skips the version as it likes, and no other node hears of it.
   static base::Status checkpoint(Job& job, std::uint64_t version) {
     const segment::VersionId id{"app", version, {version, plan::nonce_on(plan::kFirstBranch, 1)}};
     ipc::SmallCapture message;

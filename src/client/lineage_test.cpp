@@ -1,4 +1,5 @@
-// A launch gives up only what it wrote or went on from, and says what it leaves and what it passes over. (ADR 0052)
+// A launch gives up only the versions that it wrote or went on from. It says which ones it leaves and which it passes
+// over. (ADR 0052)
 #include <gmock/gmock.h>
 
 #include <array>
@@ -19,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// These calls on paths with this part fail, until it is mended.
+/// Makes these calls fail on paths with this part, until it is mended.
 class BrokenCalls : public os::Hooks {
  public:
   BrokenCalls(std::string call, std::string part) : call_(std::move(call)), part_(std::move(part)) {}
@@ -49,7 +50,7 @@ class Launches : public JobOfThreads {
     });
   }
   std::vector<std::uint64_t>*& memory(std::uint32_t rank) { return memory_.at(rank); }
-  /// With content that this value gives.
+  /// Writes a version with the content that this value gives.
   base::Status checkpoint(Session& session, std::uint32_t rank, std::int64_t version, std::uint64_t value) {
     for (std::size_t i = 0; i < kWords; ++i) (*memory(rank))[i] = value << 32 | rank << 16 | i;
     return session.checkpoint("run", version);
@@ -65,7 +66,7 @@ class Launches : public JobOfThreads {
     EXPECT_EQ((*memory(rank))[0] >> 32, 1000 * run + version);
   }
   using Stored = std::vector<std::pair<plan::Branch, std::uint64_t>>;
-  /// Branches and versions, the oldest attempt first.
+  /// Gives branches and versions, the oldest attempt first.
   Stored stored() const {
     auto listings = store::make_store(directory_ / "store").value()->list("run").value();
     std::sort(listings.begin(), listings.end(),
@@ -217,7 +218,7 @@ TEST_F(Launches, ThatGoBackUnderRetentionKeepTheNewestOfBoth) {
   EXPECT_THAT(versions_of(stored().back().first), ElementsAre(3, 4));
 }
 
-// Nobody knows then whether an earlier run has versions.
+// Then it is unknown whether an earlier run has versions.
 TEST_F(Launches, ThatCannotLookAtTheStoreSaySoOrAreRefused) {
   keep_last_ = 2;
   launch("first", [&](Session& session, std::uint32_t rank) { write(session, rank, {1, 2}, 1); });
@@ -239,7 +240,7 @@ TEST_F(Launches, ThatCannotLookAtTheStoreSaySoOrAreRefused) {
   EXPECT_THAT(versions_of(first), ElementsAre(1, 2));
 }
 
-// Where its beginning cannot be recorded, what the branch went on from counts as another run's.
+// If its beginning cannot be recorded, the branch's origin counts as another run's.
 TEST_F(Launches, WhoseForkCannotBeRecordedKeepAllThatIsOlder) {
   keep_last_ = 2;
   launch("first", [&](Session& session, std::uint32_t rank) { write(session, rank, {1, 2, 3, 4}, 1); });
@@ -283,7 +284,7 @@ TEST_F(Launches, RecordAForkAtTheirEndIfTheStoreIsBackByThen) {
   EXPECT_EQ(forks[0].version, 1U);
 }
 
-// Whoever replaced it would hide that there were others in it.
+// A new record would hide that the old one had others.
 TEST_F(Launches, LeaveADamagedRecordOfForksAsItIs) {
   launch("first", [&](Session& session, std::uint32_t rank) { write(session, rank, {1, 2}, 1); });
   const plan::Branch first = stored().front().first;
@@ -301,7 +302,7 @@ TEST_F(Launches, LeaveADamagedRecordOfForksAsItIs) {
   EXPECT_THAT(versions_of(first), ElementsAre(1, 2)) << "kept as another run's";
 }
 
-// As long as all versions are on nodes only, the forks are what the store knows.
+// As long as all versions are on nodes only, the forks are all that the store knows.
 TEST_F(Launches, KnowWhatTheyWentOnFromBeforeAnythingIsStored) {
   keep_last_ = 9;
   BrokenCalls broken("pwrite", "/.tmp-");
@@ -364,7 +365,7 @@ TEST_F(Launches, RetireNothingAsLongAsNobodyKnowsWhichLineIsMeant) {
   EXPECT_THAT(versions_of(second), IsEmpty());
 }
 
-// Of a process that has only looked at a name the state is not what is there of it.
+// A process that has only looked at a name has not restored its state.
 TEST_F(Launches, OfOneProcessThatWroteAndRestoredNothingBeginAnew) {
   settings_ = "new_start=refuse;";
   launch("first", [&](Session& session, std::uint32_t rank) { write(session, rank, {100, 200}, 1); });

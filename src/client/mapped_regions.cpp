@@ -9,13 +9,13 @@ namespace perdure::client {
 
 namespace {
 
-constexpr std::uint64_t kLeastPage = 4096;  // of larger pages as much is there
+constexpr std::uint64_t kLeastPage = 4096;  // larger pages cover at least this much
 
-/// What a call touches of a region: all of it, or one box of a part of an array, in which there may be gaps.
+/// Memory of a region that a call touches: all of it, or one box of an array's part, which may have gaps.
 struct PlacedBox {
   os::AddressRange memory;  // from its first byte to the end of its last one
   const capture::Region* region = nullptr;
-  std::size_t number = 0;  // of the box
+  std::size_t number = 0;  // number of the box
 };
 
 array::Strided used_box(const capture::ArrayPart& part, MemoryUse use, std::size_t number) {
@@ -65,7 +65,7 @@ std::vector<os::AddressRange> pages_of(const PlacedBox& used, const array::Strid
   return pages;
 }
 
-// Of what is not all there: rows may be, where it has gaps.
+// Checks the rows of memory that is not all mapped: it may have gaps between them.
 base::Status check_rows(const PlacedBox& used, MemoryUse use) {
   const capture::Region& region = *used.region;
   std::uint64_t bytes = region.bytes();

@@ -1,3 +1,4 @@
+// Regions whose memory was unmapped are named before they are touched.
 #include "client/mapped_regions.hpp"
 
 #include <gmock/gmock.h>

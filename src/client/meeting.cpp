@@ -11,7 +11,7 @@ namespace {
 
 using PlaceText = std::array<char, 160>;
 
-// The place of rank `root`, in its words.
+// Gives the place of rank `root`, in its words.
 base::Result<std::string> place_of(comm::Communicator& comm, const std::string& mine, std::size_t root) {
   PlaceText text{};
   mine.copy(text.data(), text.size() - 1);
@@ -19,8 +19,8 @@ base::Result<std::string> place_of(comm::Communicator& comm, const std::string& 
   return std::string(text.data());
 }
 
-// [collective] A bit for each rank that is where the greatest mark is. Nobody brings another's bit, so that the sum of
-// words has all of them.
+// [collective] Gives a bit for each rank that is where the greatest mark is. No rank brings another's bit, so that the
+// sum of words has all of them.
 base::Result<std::vector<std::uint64_t>> ranks_there(comm::Communicator& comm, bool here) {
   const auto rank = static_cast<std::size_t>(comm.rank());
   std::vector<std::uint64_t> bits((static_cast<std::size_t>(comm.size()) + 63) / 64);
@@ -29,7 +29,7 @@ base::Result<std::vector<std::uint64_t>> ranks_there(comm::Communicator& comm, b
   return bits;
 }
 
-// [collective] The places, of which the second is that of the lowest rank that is not at the first.
+// [collective] Gives two places; the second is that of the lowest rank that is not at the first.
 base::Status places_of_all(comm::Communicator& comm, const std::string& mine, bool at_first) {
   PERDURE_TRY(const auto bits, ranks_there(comm, at_first));
   const auto ranks = static_cast<std::size_t>(comm.size());

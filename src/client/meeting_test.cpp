@@ -1,4 +1,4 @@
-// Ranks that should be at one place: whether one of them wants something, and who is elsewhere.
+// Ranks meet at one place. They tell whether one of them wants something, and which ones are elsewhere.
 #include "client/meeting.hpp"
 
 #include <gmock/gmock.h>

@@ -6,7 +6,7 @@
 
 namespace perdure::client {
 
-// One call, so that lines of several processes are not mixed.
+// Writes with one call, so that lines of several processes are not mixed.
 void Messages::say(const std::string& text) const {
   if (!wanted_) return;
   const std::string line = "perdure: " + base::printable(text) + "\n";

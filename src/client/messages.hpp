@@ -1,6 +1,6 @@
 #pragma once
-// What a call that waits for long says meanwhile, what a checkpoint leaves behind and what a restore passes over, where
-// the option `messages` wants that. Nothing else of the library prints.
+// Prints messages if the option `messages` asks for them: about long waits, versions that a checkpoint leaves behind,
+// and versions that a restore passes over. The library prints nothing else.
 #include <string>
 
 #include "config/config.hpp"
@@ -9,9 +9,9 @@ namespace perdure::client {
 
 class Messages {
  public:
-  Messages() = default;  ///< nobody wants to hear anything
+  Messages() = default;  ///< prints nothing
   explicit Messages(const config::Config& config) : wanted_(config.text("messages") == "stderr") {}
-  /// One line. `text` begins with what it is about.
+  /// Prints one line. `text` begins with its subject.
   void say(const std::string& text) const;
 
  private:

@@ -14,8 +14,8 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::uint64_t kWatch_ns = 50'000'000;          // between two looks at a record that is watched
-constexpr std::uint64_t kTold_after_ns = 1'000'000'000;  // a wait that takes longer is told
+constexpr std::uint64_t kWatch_ns = 50'000'000;          // time between two looks at a record that is watched
+constexpr std::uint64_t kTold_after_ns = 1'000'000'000;  // a longer wait is told
 constexpr unsigned kRenewalsPerLease = 4;
 
 std::string random_launch() {
@@ -86,7 +86,7 @@ store::Owner this_launch(const std::string& job, const std::string& study, const
   return self;
 }
 
-// Restarts of one `perdure run` are one launch, and it begins the next when the last has ended; but what was killed on
+// Restarts of one `perdure run` are one launch, and it begins the next when the last has ended. But a killed process on
 // this machine may not be gone yet.
 bool NameClaims::ours(const store::Owner& owner) const {
   return owner.launch == self_.launch && (owner.host != self_.host || is_this_process(owner));
@@ -127,7 +127,7 @@ std::vector<std::string> NameClaims::news() {
   return all;
 }
 
-// What somebody else wrote is no mistake, but may be one of the path.
+// Another user's store is no error, but may come from a wrong path.
 std::string NameClaims::news_of_store() {
   const std::string& directory = store_.properties().directory;
   if (directory.empty() || std::exchange(told_whose_, true)) return {};
@@ -138,8 +138,8 @@ std::string NameClaims::news_of_store() {
   return "the store " + directory + " belongs to user " + os::user_name(found->user);
 }
 
-// A store that cannot be seen now says nothing: what was seen before stays. One that is not there at the first look has
-// nothing of the name.
+// A store that cannot be seen now says nothing: the earlier knowledge stays. If the store is not there at the first
+// look, it has nothing of the name.
 void NameClaims::look_at_place(const std::string& name, store::Missing missing) {
   const auto seen = store_.incarnation(name, missing);
   const std::lock_guard lock(mutex_);
@@ -169,8 +169,7 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
     if (!prepared && prepared.error().code == PERDURE_UNAVAILABLE) return base::fail(prepared.error());
     if (prepared) read = store_.owner(name);
   }
-  // Where the name's place may not be looked into, because it is a link or somebody else's, nothing can be brought
-  // there.
+  // The name's place is a link or somebody else's, and may not be looked into. Then nothing can be brought there.
   const auto lasts = [](const base::Error& error) {
     return error.code == PERDURE_UNSUPPORTED || error.code == PERDURE_PERMISSION;
   };
@@ -187,11 +186,11 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
   if (verdict == plan::LeaseVerdict::busy) return base::fail(busy(name, *there));
   const auto taken = store_.set_owner(name, there, successor(there));
   if (taken) return keep(name);
-  // Somebody else was quicker: then the record tells who.
+  // Another launch was quicker: then the record says which.
   return taken.error().code == PERDURE_EXISTS ? std::nullopt : std::optional(base::Status());
 }
 
-// Whoever owns the name and lives writes the record again (renew()), and is judged then. After a lease nobody does.
+// A living owner writes the record again (renew()), and is judged then. After a lease no owner lives.
 std::optional<base::Status> NameClaims::try_to_replace_damaged(const std::string& name, const base::Error& damage,
                                                                store::OwnerWatch& watch) {
   plan::LeaseFacts facts;
@@ -218,7 +217,7 @@ plan::LeaseFacts NameClaims::facts_of(const store::Owner& there, store::OwnerWat
           .lease_ns = std::max(there.lease_ns, self_.lease_ns)};
 }
 
-// Each record differs from all before it, so that who watches sees that it changed.
+// Each record differs from all before it, so that a watcher sees that it changed.
 store::Owner NameClaims::successor(const std::optional<store::Owner>& there) const {
   store::Owner next = self_;
   if (there) next.beat = there->beat;
@@ -245,7 +244,7 @@ base::Status NameClaims::keep(const std::string& name) {
       },
       [this](const base::Error&) {
         const std::lock_guard inner(mutex_);
-        return !stopping_;  // what was not renewed is tried again soon enough
+        return !stopping_;  // a failed renewal is tried again soon enough
       });
   if (!begun) {
     held_.erase(name);
@@ -265,8 +264,8 @@ void NameClaims::run() {
   }
 }
 
-// What cannot be read or written now is tried again soon enough. A name that was forgotten is taken again, and a record
-// that was damaged is written again.
+// A record that cannot be read or written now is tried again soon enough. A forgotten name is taken again, and a
+// damaged record is written again.
 void NameClaims::renew() {
   std::vector<std::string> names;
   {

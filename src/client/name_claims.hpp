@@ -1,5 +1,5 @@
 #pragma once
-// The checkpoint names that this launch writes. Rank 0 takes each from the store before its first use, and a thread
+// Claims the checkpoint names that this launch writes. Rank 0 takes each from the store before its first use. A thread
 // renews the record while the process lives, so that another launch can tell whether this one is dead (plan/lease.hpp,
 // ADR 0025).
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace perdure::client {
 
-/// This process as the owner of names; `launch` empty: one drawn at random for this process.
+/// Describes this process as the owner of names; `launch` empty: draws one at random for this process.
 store::Owner this_launch(const std::string& job, const std::string& study, const std::string& launch,
                          std::uint64_t lease_ns);
 
@@ -30,24 +30,23 @@ class NameClaims {
   ~NameClaims();
 
   enum class Access {
-    read,  ///< a name that nobody has owned so far stays so
+    read,  ///< leaves a name without an owner as it is
     write
   };
-  /// The name is ours when it succeeds; later calls tell whether it still is. PERDURE_BUSY: another launch that lives
-  /// writes it; found out within one lease. PERDURE_MISMATCH: it belongs to another job, or to another
-  /// case where both are known. PERDURE_PERMISSION: its place in the store is a link, or belongs to
-  /// somebody else. A store that cannot be
-  /// reached is the flush's trouble: then nothing is taken, and the next call tries again.
+  /// Takes the name for this launch; later calls tell whether it is still ours. PERDURE_BUSY: another living launch
+  /// writes it; found out within one lease. PERDURE_MISMATCH: it belongs to another job, or to another case if both are
+  /// known. PERDURE_PERMISSION: its place in the store is a link, or belongs to another user. A store that cannot be
+  /// reached is a matter for the flush. Then nothing is taken, and the next call tries again.
   base::Status hold(const std::string& name, Access access);
-  /// Of the name's place in the store, as it was seen last (store::Store::incarnation); 0: it could not be seen. Of
-  /// names that are held for writing it is looked at again with each renewal.
+  /// Gives the incarnation of the name's place in the store, as it was seen last (store::Store::incarnation). 0: it
+  /// could not be seen. Each renewal looks again at names that are held for writing.
   std::uint64_t incarnation(const std::string& name);
-  /// The store has a place for this name, and it was seen in this launch.
+  /// Tells whether the store has a place for this name that was seen in this launch.
   bool saw_place(const std::string& name) { return incarnation(name) > store::kNoIncarnation; }
-  /// For reports, each once: that the store belongs to somebody else, and which names were taken although the record of
-  /// their owner was damaged. As hold(), of one thread.
+  /// Gives news for reports, each once. The store belongs to another user, or names were taken although the record of
+  /// their owner was damaged. Called by the thread of hold().
   std::vector<std::string> news();
-  /// Free for the next launch of this job from now on. Where that cannot be written, its lease ends.
+  /// Frees the names for the next launch of this job. If that cannot be written, their lease ends.
   void release();
 
  private:
@@ -72,7 +71,8 @@ class NameClaims {
   const Messages messages_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did
+  std::map<std::string, std::optional<store::Owner>>
+      held_;  // names, with the launch that took them from us, if one did
   std::map<std::string, std::uint64_t> incarnations_;
   bool stopping_ = false;
   bool told_whose_ = false;

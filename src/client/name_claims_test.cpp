@@ -1,4 +1,4 @@
-// One launch at a time writes a name: who gets it, who is told, and when.
+// Only one launch at a time writes a name; the others are told.
 #include "client/name_claims.hpp"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ class NameClaim : public testing::Test {
  protected:
   NameClaim() { EXPECT_TRUE(store_->prepare()); }
   static store::Owner launch(const std::string& name) { return this_launch("default", "", name, kLease_ns); }
-  /// The same from another machine, whose processes cannot be looked for here.
+  /// Makes the same owner on another machine, whose processes cannot be looked for here.
   static store::Owner elsewhere(const std::string& name) {
     store::Owner owner = launch(name);
     owner.host = "another/boot/pid:[1]";
@@ -46,7 +46,7 @@ class NameClaim : public testing::Test {
     return owner;
   }
   void leave(const store::Owner& owner) { ASSERT_TRUE(store_->set_owner("app", store_->owner("app").value(), owner)); }
-  // Flips a bit of what the record says of the job.
+  // Flips a bit of the record's text about the job.
   void damage() {
     const std::string path = directory_ / "store/app/.owner";
     std::string content;
@@ -88,7 +88,7 @@ TEST_F(NameClaim, SeesThePlaceOfTheNameAndThatItIsAnother) {
   const auto first = mine.incarnation("app");
   EXPECT_EQ(first, store_->incarnation("app", store::Missing::leave).value());
   EXPECT_GT(first, store::kNoIncarnation);
-  // In one step: what holds the name writes its record again beside us.
+  // Moves it in one step: the owner of the name writes its record again beside us.
   std::filesystem::rename(directory_ / "store", directory_ / "gone");
   EXPECT_EQ(mine.incarnation("app"), first) << "it may be unmounted";
   ASSERT_TRUE(store_->prepare());
@@ -135,7 +135,7 @@ TEST_F(NameClaim, OfALivingLaunchElsewhereIsRefusedWithWhoWhereAndSinceWhen) {
   EXPECT_TRUE(theirs.hold("app", Access::write));
 }
 
-// No clocks are compared: it is watched for a whole lease.
+// No clocks are compared: the record is watched for a whole lease.
 TEST_F(NameClaim, OfALaunchElsewhereThatSaysNothingIsTakenAfterItsLease) {
   leave(elsewhere("earlier"));
   NameClaims mine(*store_, launch("mine"));
@@ -188,7 +188,7 @@ TEST_F(NameClaim, OfAnotherCaseIsRefusedWhereBothAreKnown) {
   EXPECT_TRUE(NameClaims(*store_, of_case("re=100")).hold("app", Access::read));
 }
 
-// It was suspended for so long that others took it for dead: it must not write beside them.
+// The owner was suspended for so long that others took it for dead: it must not write beside them.
 TEST_F(NameClaim, ThatWasLostIsToldAtTheNextUse) {
   NameClaims mine(*store_, launch("mine"));
   ASSERT_TRUE(mine.hold("app", Access::write));
@@ -251,7 +251,7 @@ TEST_F(NameClaim, WhoseRecordIsDamagedIsWrittenAgainByItsOwnerWhoLives) {
   EXPECT_TRUE(mine.hold("app", Access::write)) << "at once";
 }
 
-// As of a store that takes nothing now: that is the flush's trouble, and restores read what is there.
+// A store that takes nothing now is a matter for the flush, and restores read the versions that are there.
 TEST_F(NameClaim, WhoseRecordIsDamagedAndCannotBeReplacedStopsNobody) {
   leave(elsewhere("earlier"));
   damage();

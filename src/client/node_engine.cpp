@@ -53,8 +53,8 @@ base::Status NodeEngine::post_commit(const ipc::Commit& commit) {
   return {};
 }
 
-// Every piece is in a catalog by then: what an engine that ended has not heard, settle() finds out. One that does not
-// hold the version any more had it committed by another rank, and has let go of it since.
+// Every piece is in a catalog by then: settle() finds out what an engine that ended has not heard. If the engine does
+// not hold the version any more, another rank had it committed, and the engine has dropped it since.
 base::Status NodeEngine::take_commit() {
   if (!committing_.posted) return {};
   const Committing committing = std::exchange(committing_, {});

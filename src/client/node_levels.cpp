@@ -9,7 +9,7 @@ namespace perdure::client {
 namespace {
 
 constexpr std::size_t kMost = 64;        // attempts in the list: the bits of a word
-constexpr std::ptrdiff_t kPatience = 8;  // checkpoints in which an attempt that is wanted may get there
+constexpr std::ptrdiff_t kPatience = 8;  // checkpoints until a wanted attempt must have got there
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::ptrdiff_t NodeLevels::OfName::place(std::uint64_t attempt_ns) const {
   return it == list.end() ? -1 : it - list.begin();
 }
 
-// What is promised everywhere stays in the list: otherwise nobody could say any more that it still is.
+// Attempts that all engines promise stay in the list: otherwise nobody could say any more that they still do.
 void NodeLevels::OfName::trim() {
   while (list.size() > kMost) {
     const auto oldest = std::find_if(list.begin(), list.end(), [this](auto ns) { return !everywhere.contains(ns); });
@@ -26,20 +26,20 @@ void NodeLevels::OfName::trim() {
   }
 }
 
-// One that never gets there, because its capture failed, is left after a while for another.
+// A wanted attempt may never get there, because its capture failed. It is replaced after a while.
 void NodeLevels::OfName::choose_wanted() {
   const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(list.size()) - 1, at = place(wanted);
   if (wanted != 0 && at > place(newest) && last - at < kPatience) return;
   wanted = last > place(newest) ? list.back() : 0;
 }
 
-// Nobody gives up anything before this is told to the engines: until then they keep what they promised.
+// No engine gives up anything before it is told: until then they keep the promised attempts.
 void NodeLevels::OfName::supersede(std::uint64_t by_ns) {
   newest = by_ns;
   everywhere = {by_ns};
 }
 
-// An application that goes back goes on from the older attempt: for it, what comes later in the list is newer, whatever
+// An application that goes back goes on from the older attempt. For it, later entries of the list are newer, whatever
 // the clock said. Engines know attempts of earlier launches, too, and go by the clock.
 NodeLevelNews NodeLevels::OfName::news() const {
   NodeLevelNews news{newest, {}};
@@ -95,7 +95,7 @@ std::optional<NodeLevelNews> NodeLevels::promised(const std::string& name, std::
 
 std::optional<NodeLevelNews> NodeLevels::promised_one(const std::string& name, std::uint64_t attempt_ns) {
   OfName& of = names_[name];
-  if (of.place(attempt_ns) < 0) of.list.insert(of.list.begin(), attempt_ns);  // of an earlier launch
+  if (of.place(attempt_ns) < 0) of.list.insert(of.list.begin(), attempt_ns);  // an attempt of an earlier launch
   if (of.place(attempt_ns) > of.place(of.newest)) of.supersede(attempt_ns);
   of.everywhere.insert(attempt_ns);
   of.trim();

@@ -1,5 +1,5 @@
-// Which attempts all groups have, when each group skips others: level node is that of the whole job, and there is
-// always one that all groups will have.
+// Groups skip different attempts: level node is that of the whole job, and there is always one that all groups will
+// have.
 #include "client/node_levels.hpp"
 
 #include <gmock/gmock.h>
@@ -14,11 +14,11 @@ using testing::IsEmpty;
 
 class OfTwoGroups : public testing::Test {
  protected:
-  /// Attempts so far.
+  /// Goes on to these attempts.
   void go(const std::vector<std::uint64_t>& attempts) {
     for (const auto ns : attempts) levels.current("app", ns);
   }
-  /// An agreement in which the groups promise these.
+  /// Makes an agreement in which the groups promise these.
   std::optional<NodeLevelNews> agree(const std::vector<std::uint64_t>& one, const std::vector<std::uint64_t>& other) {
     return levels.promised("app", levels.bits("app", one) & levels.bits("app", other));
   }
@@ -158,8 +158,8 @@ TEST_F(OfTwoGroups, OneIsWantedOfAllUntilItIsThereOrHopeless) {
   EXPECT_EQ(agree({2}, {2}), (NodeLevelNews{2, {12}})) << "the capture of 4 may have failed";
 }
 
-/// A group that brings attempts to the level slower than they come: the newest first, but what is wanted before that;
-/// what it has not reached when a newer one is there it skips, unless it is wanted.
+/// A group that brings attempts to the level more slowly than they come. It takes the newest first, but a wanted one
+/// before that. It skips attempts when a newer one is there, unless they are wanted.
 class SlowGroup {
  public:
   explicit SlowGroup(std::uint64_t seed) : random_(seed) {}

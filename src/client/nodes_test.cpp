@@ -1,3 +1,4 @@
+// Ranks with equal labels share a node, and its lowest rank leads it.
 #include "client/nodes.hpp"
 
 #include <gtest/gtest.h>

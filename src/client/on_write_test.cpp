@@ -1,4 +1,4 @@
-// Checkpoints whose copying goes on after the call: all ranks' or none, and exactly what was there at the call.
+// Checkpoints whose copying goes on after the call contain the memory at the call exactly, on all ranks or none.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@
 namespace perdure::client {
 namespace {
 
-/// Keeps the threads that copy until it is told otherwise.
+/// Stops the threads that copy until it is told otherwise.
 class HeldCopiers : public os::Hooks {
  public:
   ~HeldCopiers() override { let_go(); }
@@ -46,8 +46,8 @@ class HeldCopiers : public os::Hooks {
   bool free_ = false;
 };
 
-/// Of a rank: pages of its own. The system gives new mappings from the upper end of what was freed: where more is
-/// `behind` them, nobody gets them soon.
+/// Pages of one rank. The system gives new mappings from the upper end of freed memory: with more pages `behind` them,
+/// they stay free for a while.
 class Pages {
  public:
   explicit Pages(std::size_t bytes, std::size_t behind = 0) : bytes_(bytes), mapped_(bytes + behind) {
@@ -86,7 +86,7 @@ class OnWrite : public JobOfThreads {
   void SetUp() override {
     if (const auto opened = os::WriteProtection::open(); !opened) GTEST_SKIP() << opened.error().text();
   }
-  /// Of `version`, while these are what is protected.
+  /// Expects that `version` restores `pages`, which are protected.
   static void expect_restores(Session& session, const Pages& pages, std::int64_t version, int value) {
     pages.fill(99);
     const auto restored = session.restore("app", version, {});
@@ -149,7 +149,8 @@ TEST_F(OnWrite, TheOnlyRankThereIsNeedsNoCallForLevelProcess) {
   });
 }
 
-// Who checkpoints every ten minutes has his versions at the store when they are copied, not ten minutes later.
+// A program that checkpoints every ten minutes has its versions at the store when they are copied, not ten minutes
+// later.
 TEST_F(OnWrite, RanksOfOneNodeNeedNoCallForTheStore) {
   ranks_ = 3, per_node_ = 3;
   on_sessions([&](Session& session, std::uint32_t rank) {
@@ -181,7 +182,7 @@ TEST_F(OnWrite, UnprotectedMemoryMayBeGivenBackAtOnce) {
     ASSERT_TRUE(session.wait("app", 1, PERDURE_LEVEL_PROCESS, 60));
     ASSERT_TRUE(session.protect(others.region(1)));
     expect_restores(session, others, 1, 3);
-    // Another address for the same region, while it is captured.
+    // Protects the same region at another address while it is captured.
     Pages third(kMemory);
     ASSERT_TRUE(session.checkpoint("app", 2));
     ASSERT_TRUE(session.protect(third.region(1)));
@@ -191,8 +192,8 @@ TEST_F(OnWrite, UnprotectedMemoryMayBeGivenBackAtOnce) {
   });
 }
 
-// A call copies memory itself where its engine takes longer than 20 ms to grant a slot, as on a busy machine. To unmap
-// the memory afterwards does no harm, and the ranks commit: the test goes on to the next version.
+// A call copies memory itself if its engine takes longer than 20 ms to grant a slot, as on a busy machine. Then
+// unmapping does no harm, and the ranks commit: the test goes on to the next version.
 TEST_F(OnWrite, MemoryThatIsUnmappedMeanwhileIsAnErrorOfAllAndTheVersionBeforeStays) {
   HeldCopiers held;
   constexpr int kMostVersions = 20;
@@ -216,7 +217,7 @@ TEST_F(OnWrite, MemoryThatIsUnmappedMeanwhileIsAnErrorOfAllAndTheVersionBeforeSt
       ASSERT_TRUE(session.checkpoint("app", version));
       if (rank == 1) {
         dropped.unmap();
-        held.let_go();  // of both ranks: not before
+        held.let_go();  // copies of both ranks: not before
       }
       const base::ErrorCode code = code_of(session.wait("app", version, PERDURE_LEVEL_PROCESS, 60));
       committed = code == PERDURE_OK;
@@ -256,7 +257,7 @@ TEST_F(OnWrite, ChosenByWhatTheLastOneMetCopiesInTheCallWhereTheProgramWaitedFor
     pages.fill(1);
     ASSERT_TRUE(session.checkpoint("app", 1));
     EXPECT_EQ(session.level_reached("app", 1).value(), PERDURE_LEVEL_NONE);
-    pages.fill(2);  // every block by a write that waits
+    pages.fill(2);  // waiting writes copy every block
     held.let_go();
     for (int version = 2; version < 6; ++version) {
       ASSERT_TRUE(session.checkpoint("app", version));
@@ -313,7 +314,7 @@ TEST_F(OnWrite, WaitsForSlotsAsEveryCheckpointDoes) {
   });
 }
 
-// One rank has protected its memory and waits for the other, who waits for its slot.
+// One rank has protected its memory and waits for the other, which waits for its slot.
 TEST_F(OnWrite, ARankThatWaitsForTheOthersKeepsThemWaitingForNoSlot) {
   more_ = "capture.mode=cow;tier.order=memory;tier.memory.max_bytes=2MiB;";
   per_node_ = 2;
@@ -403,7 +404,7 @@ TEST_F(OnWrite, AThreadWithoutMemoryIsAnErrorOfAllAndTheNextCallWorks) {
     pages.fill(1);
     ASSERT_TRUE(session.protect(pages.region(1)));
     ASSERT_TRUE(session.checkpoint("app", 1));
-    pages.fill(2);  // nobody waits for ever
+    pages.fill(2);  // no rank waits for ever
     EXPECT_FALSE(session.wait("app", 1, PERDURE_LEVEL_PROCESS, 60));
     ASSERT_TRUE(session.checkpoint("app", 1));
     pages.fill(3);
@@ -423,7 +424,7 @@ TEST_F(OnWrite, ClosingFinishesWhatIsInFlight) {
   });
 }
 
-// Their end is that of processes that die: they agree on nothing any more.
+// They end as processes that die: they agree on nothing any more.
 TEST_F(OnWrite, WhatAllRanksHaveCopiedOutlivesThemWithoutAnotherCall) {
   test_support::ThreadGroup group(ranks_);
   group.run([&](const perdure_communicator& c) {
@@ -444,13 +445,13 @@ TEST_F(OnWrite, WhatAllRanksHaveCopiedOutlivesThemWithoutAnotherCall) {
   });
 }
 
-// An engine commits by itself what all ranks of its node have copied, but not where the call of one has failed: all
-// were told of an error, and nothing of the version remains.
+// An engine commits by itself a version that all ranks of its node have copied, but not if the call of one has failed.
+// Then all ranks got an error, and nothing of the version remains.
 TEST_F(OnWrite, WhatAllRanksHaveCopiedIsNoVersionWhereTheCallOfOneHasFailed) {
   per_node_ = 2;
-  // A call copies all itself where its engine takes long to grant a slot. Then the engine does not commit: false.
+  // A call copies everything itself if its engine takes long to grant a slot. Then the engine does not commit: false.
   std::mutex mutex;
-  std::string hindered;  // why the last call could not
+  std::string hindered;  // the reason that the last call gave
   const auto tried = [&](bool one_failed) {
     std::atomic<bool> within_a_call{false};
     on_ranks([&](Job& job) {

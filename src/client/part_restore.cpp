@@ -6,11 +6,11 @@
 
 namespace perdure::client {
 
-/// Which chunks a rank needs; never without bytes.
+/// The chunks that a rank needs. Its encoding is never empty.
 struct PartRestore::Told {
   std::uint32_t node = 0, of = 0;
-  std::uint64_t bytes = 0, chunk_bytes = 0;  // of that rank's capture
-  std::uint64_t first = 0, last = 0;         // chunks, the last one not among them
+  std::uint64_t bytes = 0, chunk_bytes = 0;  // of the capture of the asked rank
+  std::uint64_t first = 0, last = 0;         // range of chunks, without the last one
   PERDURE_FIELDS(node, of, bytes, chunk_bytes, first, last)
 };
 
@@ -96,7 +96,7 @@ base::Status PartRestore::read() {
           });
         return base::Status();
       }));
-  std::vector<plan::ChunkReading> readings;  // of this node
+  std::vector<plan::ChunkReading> readings;  // chunks that this node reads
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
     for (auto& entry : by_chunk_) readings.push_back(std::move(entry.second));
     return heard;

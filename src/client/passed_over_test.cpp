@@ -1,3 +1,4 @@
+// Newer versions that a restore could not take are listed with their reasons.
 #include "client/passed_over.hpp"
 
 #include <gmock/gmock.h>
@@ -85,7 +86,7 @@ TEST_F(NewerThan, IsWhatOtherNumbersOfRanksWrote) {
   EXPECT_EQ(all[0].why, "it was written by 4 ranks");
 }
 
-// What could not be had may be there when it is chosen again: then nothing was passed over.
+// A version that could not be had may be there when it is chosen again: then nothing was passed over.
 TEST(KeepNewer, LeavesOutWhatIsRestoredAndWhatIsOlder) {
   std::vector<PassedOver> passed{{app_version(6), "away"}, {app_version(5), "damaged"}, {app_version(4), "damaged"}};
   keep_newer(passed, app_version(5));

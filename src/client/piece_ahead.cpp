@@ -21,7 +21,7 @@ std::optional<NextAttempt::Known> NextAttempt::take(const std::string& name, std
 
 PieceAhead::~PieceAhead() { abort(false); }
 
-// What fails here is tried again after the opening, and an error then.
+// A failure here is tried again after the opening, and is an error then.
 std::optional<AheadOfOpening::Piece> PieceAhead::stage() {
   if (left_out_) return std::nullopt;
   begun_ = true;

@@ -1,6 +1,6 @@
 #pragma once
-// Small checkpoints that follow each other shortly: each rank stages its piece before the call's opening, of an attempt
-// that all ranks were told by the call before, so that the opening is the only exchange of the call (docs/adr/0044).
+// Speeds up small checkpoints that follow each other shortly. Each rank stages its piece before the call's opening, for
+// an attempt that the call before told to all ranks. So the opening is the only exchange of the call. (docs/adr/0042)
 #include <optional>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace perdure::client {
 /// The attempt that the next checkpoint may be, as all ranks were told.
 class NextAttempt {
  public:
-  /// After that the ranks agree as usual: an attempt's time says when it began.
+  /// Later, the ranks agree as usual: an attempt's time says when it began.
   static constexpr std::uint64_t kLastsNs = 1'000'000'000;
 
   void told(const std::string& name, const segment::Attempt& attempt, std::uint64_t now_ns);
@@ -22,7 +22,7 @@ class NextAttempt {
     segment::Attempt attempt;
     bool lasts = false;  ///< it is not too old
   };
-  /// Once; nothing where it is of another name, or none.
+  /// Takes the attempt once; nothing if it is of another name, or there is none.
   std::optional<Known> take(const std::string& name, std::uint64_t now_ns);
 
  private:
@@ -31,8 +31,8 @@ class NextAttempt {
   std::uint64_t told_ns_ = 0;
 };
 
-/// This rank's piece of a version, which is staged before its opening and not waited with. What is not committed is
-/// aborted, at the latest by the destructor.
+/// This rank's piece of a version, staged before its opening, without waiting for others. It is aborted unless it is
+/// committed, at the latest by the destructor.
 class PieceAhead : public AheadOfOpening {
  public:
   PieceAhead(Job& job, const capture::RegionTable& regions, RegionPlaces& places, const segment::VersionId& id)
@@ -40,11 +40,11 @@ class PieceAhead : public AheadOfOpening {
   ~PieceAhead() override;
   PieceAhead(const PieceAhead&) = delete;
   PieceAhead& operator=(const PieceAhead&) = delete;
-  /// stage() does nothing: this rank only knows what the others may stage.
+  /// Makes stage() do nothing: this rank only knows what the others may stage.
   void leave_out() { left_out_ = true; }
   std::optional<Piece> stage() override;
   void abort(bool any_staged) override;
-  /// `wanted`: ipc::Commit.
+  /// Commits the piece. `wanted`: see ipc::Commit.
   base::Status commit(bool wanted);
 
  private:

@@ -1,4 +1,4 @@
-// Small checkpoints that follow each other shortly: one exchange of the ranks, and the same results as with two.
+// Small checkpoints that follow each other shortly take one exchange of the ranks, with the same results as with two.
 #include "client/piece_ahead.hpp"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class PiecesAhead : public JobOfThreads {
     auto comm = std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), exchanges);
     return Session::open(std::move(comm), options(more_).c_str());
   }
-  /// Every rank has one.
+  /// Runs `work` on every rank with such a session.
   void on_counted(const std::function<void(Session&, int rank, unsigned& exchanges)>& work) {
     test_support::ThreadGroup group(ranks_);
     group.run([&](const perdure_communicator& c) {
@@ -69,8 +69,8 @@ class PiecesAhead : public JobOfThreads {
     EXPECT_TRUE(taken) << taken.error().text();
     return exchanges - before;
   }
-  /// Checkpoints of `memory` filled with the version's number and the rank's, each restored again, until one took one
-  /// exchange: where this machine stands still for a second between two of them, they take two.
+  /// Makes checkpoints of `memory`, filled with the version's number and the rank's, and restores each, until one took
+  /// one exchange. If this machine stands still for a second between two of them, they take two.
   static void until_one_exchange(Session& session, int rank, std::vector<std::uint32_t>& memory, std::uint32_t& version,
                                  unsigned& exchanges) {
     unsigned taken = 2;
@@ -106,7 +106,7 @@ TEST_F(PiecesAhead, TakeOneExchangeFromTheSecondOn) {
   });
 }
 
-// One of them has more now: the others' pieces are staged again, of the attempt of this call.
+// One rank has more now: the others' pieces are staged again, for the attempt of this call.
 TEST_F(PiecesAhead, OfSomeRanksAreStagedWithTheOthersAgain) {
   for (const int large : {0, 3}) {
     more_ = "store.path=" + directory_.path() + "/store" + std::to_string(large);
@@ -126,7 +126,7 @@ TEST_F(PiecesAhead, OfSomeRanksAreStagedWithTheOthersAgain) {
   }
 }
 
-// It knows of no attempt that still holds. All ranks forget theirs, and are in step again.
+// This rank's attempt no longer holds. All ranks forget theirs, and are in step again.
 TEST_F(PiecesAhead, OfARankThatWasAwayForLongAreStagedWithTheOthers) {
   constexpr std::int64_t kAwayNs = NextAttempt::kLastsNs + 1;
   on_counted([](Session& session, int rank, unsigned& exchanges) {
@@ -167,7 +167,7 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatAnotherHandleWrote) {
   });
 }
 
-// Nor where no engine knows of that any more: it is stored, and others took its slots.
+// Engines may have forgotten it: it is stored, and others took its slots.
 TEST_F(PiecesAhead, AreNoOlderThanWhatEnginesHaveForgotten) {
   for (const bool newer : {false, true}) {
     more_ = "tier.order=memory;store.path=" + directory_.path() + "/store-" + std::to_string(newer);
@@ -187,7 +187,7 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatEnginesHaveForgotten) {
       std::uint32_t version = 0;
       until_one_exchange(**session, c.rank, memory, version, exchanges);
       ASSERT_TRUE((*job)->comm().barrier());
-      EXPECT_LE(exchanges_of(**session, ++version, exchanges), 2U);  // behind a restore it would begin a branch
+      EXPECT_LE(exchanges_of(**session, ++version, exchanges), 2U);  // after a restore it would begin a branch
       ASSERT_TRUE((*other)->restore("app", version, {})) << "else this one does";
       others.assign(500'000, 5);
       ASSERT_TRUE(protect(**other, others));
@@ -209,7 +209,7 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatEnginesHaveForgotten) {
         held = on_any_rank((*job)->comm(), is_held()).value_or(true);
       }
       ASSERT_FALSE(held) << "it has to be forgotten";
-      // All that was a moment: an attempt does not last.
+      // Everything so far was a moment: an attempt does not last.
       if (c.rank == 0) os::shift_monotonic_clock(-(passed = static_cast<std::int64_t>(os::monotonic_ns()) - told));
       ASSERT_TRUE((*job)->comm().barrier());
       EXPECT_EQ(exchanges_of(**session, ++version, exchanges), newer ? 2U : 1U);
@@ -222,7 +222,7 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatEnginesHaveForgotten) {
   }
 }
 
-// Nor than what rank 0 finds in the store, such as what is left of another writer.
+// Rank 0 finds leftovers of another writer in the store.
 TEST_F(PiecesAhead, AreNoOlderThanWhatIsInTheStore) {
   test_support::ThreadGroup group(ranks_);
   group.run([&](const perdure_communicator& c) {
@@ -247,7 +247,7 @@ TEST_F(PiecesAhead, AreNoOlderThanWhatIsInTheStore) {
   });
 }
 
-// They would be given up in each call.
+// They would be aborted in each call.
 TEST_F(PiecesAhead, AreNotStagedInVainWhereOneRankAlwaysHasMore) {
   test_support::ThreadGroup group(ranks_);
   group.run([&](const perdure_communicator& c) {
@@ -305,7 +305,7 @@ TEST_F(PiecesAhead, AreStagedWithoutTheOthersAndGoWithTheirAbortOrTheirEnd) {
         return one.id.version == version && std::ranges::count(one.held, job.rank()) == 1;
       });
     };
-    // Each rank a version of its own: an abort is one of all of a version that the node has.
+    // Each rank has a version of its own: an abort concerns the whole version on the node.
     const segment::VersionId id{"app", 10 + job.rank(), {5, job.rank()}};
     PieceAhead piece(job, regions, places, id);
     EXPECT_EQ(held(id.version), 0);
@@ -323,7 +323,7 @@ TEST_F(PiecesAhead, AreStagedWithoutTheOthersAndGoWithTheirAbortOrTheirEnd) {
   });
 }
 
-// Nobody but a node's leader may know that it has something of it: its group does.
+// A node's leader may be the only one to know that it has a part of it: its group does.
 TEST_F(PiecesAhead, GoWhereTheirLeaderOnlyKnowsOfThem) {
   on_ranks([](Job& job) {
     std::vector<std::byte> memory(4096, std::byte{7});
@@ -351,10 +351,10 @@ TEST_F(PiecesAhead, GoWhereTheirLeaderOnlyKnowsOfThem) {
   });
 }
 
-// Rank 0 has all of the tier, and may give it back: who asks as usual waits for that.
+// Rank 0 has all of the tier, and may give it back: a rank that asks as usual waits for that.
 TEST_F(PiecesAhead, DoNotWaitForRoom) {
   ranks_ = per_node_ = 2;
-  more_ = "tier.order=memory";  // of 16 MiB
+  more_ = "tier.order=memory";  // chunks of 16 MiB
   on_ranks([](Job& job) {
     std::vector<std::byte> memory(16384, std::byte{7});
     capture::RegionTable regions;
@@ -377,7 +377,7 @@ TEST_F(PiecesAhead, DoNotWaitForRoom) {
   });
 }
 
-/// What the opening is told of it, and whether it was given up.
+/// Records the calls that the opening makes to it: its result, and an abort.
 class ToldPiece : public AheadOfOpening {
  public:
   explicit ToldPiece(std::optional<segment::Attempt> attempt) : attempt_(attempt) {}
@@ -423,7 +423,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
       EXPECT_EQ(other.aborted, 1);
       EXPECT_EQ(other.any_staged, &of != &otherwise.back());
     }
-    // A rank that knows of none has forgotten its own: it hears that others did not.
+    // A rank that knows of no attempt has forgotten its own: it hears that others did not.
     ToldPiece others(attempt);
     const auto one_without = job.begin(opening, {}, job.rank() == 2 ? nullptr : &others);
     ASSERT_TRUE(one_without);

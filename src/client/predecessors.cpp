@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::uint64_t kAnswer_ns = 2'000'000'000;
 constexpr std::uint64_t kPoll_ns = 5'000'000;
-constexpr std::uint64_t kNotice_ns = 1'000'000'000;  // a wait that takes longer is told
+constexpr std::uint64_t kNotice_ns = 1'000'000'000;  // a longer wait is told
 
-// Nobody listens, too many wait already (BUSY), or the connection ends.
+// No engine listens, too many clients wait already (BUSY), or the connection ends.
 bool nobody_answers(const base::Error& error) {
   return error.code == PERDURE_UNAVAILABLE || error.code == PERDURE_TIMEOUT || error.code == PERDURE_BUSY;
 }
 
 // True: it ends. False: it may stay beside the next one. Ranks that were killed a moment ago may still be connected:
-// they are given a second to be gone.
+// they get a second to go.
 base::Result<bool> asked_to_end(const engine::NodePaths& paths) {
   PERDURE_TRY(auto channel, ipc::Channel::connect_at_once(paths.socket()));
   ipc::Hello hello;
@@ -44,7 +44,7 @@ base::Status stays(const engine::NodePaths& paths, const std::string& how) {
                     "see what it waits for (perdure top), or start with its configuration", true);
 }
 
-// Until `over` is true, or the time is over.
+// Waits until `over` is true, or the time is over.
 template <class Over>
 base::Status wait_until(const engine::NodePaths& paths, const char* what, std::uint64_t most_ns,
                         const Messages& messages, Over over) {
@@ -59,9 +59,9 @@ base::Status wait_until(const engine::NodePaths& paths, const char* what, std::u
   return {};
 }
 
-// One that was killed holds its directory until its memory is released, and one that starts does not answer yet: who
-// passed over them would begin beside what they have. False also for one that is gone, or turns out to be like this
-// one.
+// A killed engine holds its directory until its memory is released, and a starting one does not answer yet. A new
+// engine that passed over them would begin beside their holdings. False also for one that is gone, or turns out to be
+// like this one.
 base::Result<bool> hands_over(const engine::NodePaths& paths, std::uint64_t most_ns, const Messages& messages,
                               const std::function<bool()>& is_other) {
   base::Result<bool> answer = false;

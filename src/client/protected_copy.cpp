@@ -24,7 +24,7 @@ using Allowed = os::WriteProtection::Answer;
 
 constexpr std::uint64_t kSoonNs = 20'000;
 enum : std::size_t { kCompleting, kServing };  // threads that copy
-// So much is let go of at a time: who needs the list of mappings waits meanwhile, and each time interrupts the
+// The size of one release. Threads that need the list of mappings wait meanwhile, and each release interrupts the
 // processors on which the program runs.
 constexpr std::uint64_t kReleasedBytes = 2 << 20;
 
@@ -38,7 +38,7 @@ void copy_now(const capture::CopyPart& part) {
   std::memcpy(part.to, reinterpret_cast<const std::byte*>(part.begin), part.bytes());
 }
 
-// Sandboxes forbid it: then what the program unmaps meanwhile would end it.
+// Sandboxes forbid it. Then memory that the program unmaps meanwhile would end it.
 base::Status can_copy() {
   const std::byte from{1};
   std::byte to{0};
@@ -102,10 +102,10 @@ base::Result<std::unique_ptr<ProtectedCopy>> ProtectedCopy::begin(const std::vec
   }
   const auto state = copy->state_.lock();
   state->counts.copied_at_once += at_once;
-  return std::move(copy);
+  return copy;
 }
 
-// Before anything is protected: a write that waits is answered.
+// Starts the thread before anything is protected: a write that waits is answered.
 base::Status ProtectedCopy::start() {
   if (!stop_) return base::fail(base::errno_error(errno, "eventfd", "copy on write"));
   answering_.cpus = os::own_cpus();
@@ -114,8 +114,8 @@ base::Status ProtectedCopy::start() {
   return {};
 }
 
-// Each by itself, though neighbours in one call would be a little quicker: in the page between two of them may be
-// memory that is in no region, and writes to that must not wait.
+// Protects each range by itself, though neighbours in one call would be a little quicker. The page between two of them
+// may have memory that is in no region, and writes to that must not wait.
 void ProtectedCopy::protect_all() {
   for (std::size_t range = 0; range < ranges_.size(); ++range) {
     mine_[range] = protection_.protect(ranges_[range].begin, ranges_[range].end).has_value();
@@ -134,7 +134,7 @@ void ProtectedCopy::copy_at_once(std::size_t range) {
   }
 }
 
-// What to copy now; nothing: the one that is wanted is there.
+// Gives the blocks to copy now; nothing: the wanted block is there.
 std::optional<BlockRun> ProtectedCopy::take(std::size_t wanted) {
   auto state = state_.lock();
   const auto is_copying = [&] {
@@ -147,7 +147,7 @@ std::optional<BlockRun> ProtectedCopy::take(std::size_t wanted) {
 }
 
 base::Status ProtectedCopy::complete(std::size_t wanted) {
-  // Nothing is allocated while blocks are taken: who holds the allocator's lock may be waiting for one.
+  // Allocates nothing while blocks are taken: a thread that holds the allocator's lock may be waiting for one.
   for (;;) {
     base::attempt([this] { make_way(); });
     const auto run = take(wanted);
@@ -163,8 +163,9 @@ base::Status ProtectedCopy::complete(std::size_t wanted) {
                     "unprotect a region before its memory is given back");
 }
 
-// Who waits has left its processor to the thread that answers, which the system may yet have wait for this one, for as
-// long as this one's time slice. Looked at again and again, because this thread is not kept where it is.
+// Moves the answering thread to another processor. A waiting writer has left its processor to that thread. But the
+// system may make that thread wait for this one's whole time slice. Checked again and again, because this thread is not
+// pinned.
 void ProtectedCopy::make_way() {
   const int here = ::sched_getcpu(), thread = answering_.thread;
   if (here < 0 || thread == 0 || std::exchange(answering_.not_on, here) == here) return;
@@ -177,22 +178,22 @@ bool ProtectedCopy::gone() {
   return state->gone;
 }
 
-// With the lock held from the look at the blocks' states until it is known that nobody drops memory: what was copied is
-// what was there at the call. Whoever drops memory has it dropped only when its event is read, with the lock held, or
-// keeps the kernel from allowing writes until then, which it says, too, when it is asked to allow none.
+// Holds the lock from the look at the blocks' states until it is known that nobody drops memory. So the copy has the
+// content at the call. A thread that drops memory has it dropped only when its event is read, with the lock held. Or it
+// keeps the kernel from allowing writes until then. The kernel reports that even when it is asked to allow none.
 ProtectedCopy::Answer ProtectedCopy::finish(const BlockRun& run, int error) {
   const auto part = blocks_.part(run);
   const auto state = state_.lock();
   if (abandon(*state, run)) return Answer::yes;
-  // Where the kernel's writes do not wait, they fail, which is to be over as soon as it can.
+  // With a smaller reach, writes by the kernel fail instead of waiting: the memory is opened as soon as possible.
   const bool open = protection_.reach() != os::WriteReach::all || state->plan.any(run, BlockState::awaited);
   if (open) return settle(*state, run, error, protection_.allow(part.begin, part.end), true);
   const bool changes = protection_.changes();
   return settle(*state, run, error, changes ? Allowed::not_now : Allowed::done, false);
 }
 
-// By the thread that answers. No event is read meanwhile, because nobody else reads them; so it needs no lock while it
-// allows writes, which takes its time.
+// Runs in the thread that answers. No event is read meanwhile, because no other thread reads them. So it needs no lock
+// while it allows writes, which takes its time.
 ProtectedCopy::Answer ProtectedCopy::finish_awaited(const BlockRun& run, int error) {
   {
     const auto state = state_.lock();
@@ -204,13 +205,13 @@ ProtectedCopy::Answer ProtectedCopy::finish_awaited(const BlockRun& run, int err
   return settle(*state, run, error, allowed, true);
 }
 
-// Where some of it was dropped, nothing more is done to that: somebody else may protect what is there now.
+// Leaves dropped blocks alone: another handle may protect the memory that is there now.
 bool ProtectedCopy::abandon(State& state, const BlockRun& run) {
   if (!state.plan.any(run, BlockState::lost)) return false;
   for (std::size_t block = run.first; block < run.first + run.count; ++block) {
     const auto part = blocks_.block(block);
     if (state.plan.state(block) == BlockState::lost)
-      protection_.wake(part.begin, part.end);  // its event was of a part of it
+      protection_.wake(part.begin, part.end);  // its event covered only a part of it
     else
       lose(state, part.begin, part.end);
   }
@@ -230,15 +231,15 @@ ProtectedCopy::Answer ProtectedCopy::settle(State& state, const BlockRun& run, i
   return Answer::yes;
 }
 
-// Who waits there goes on, into whatever is there now.
+// Threads that wait there go on, into whatever memory is there now.
 void ProtectedCopy::lose(State& state, std::uint64_t begin, std::uint64_t end) {
   if (state.plan.lose(begin, end)) state.gone = true;
   if (protection_.allow(begin, end) != os::WriteProtection::Answer::done) protection_.wake(begin, end);
   changed_.notify_all();
 }
 
-// The thread that answers allocates nothing, and takes no lock under which anybody allocates: who holds the allocator's
-// lock may be the one who waits for an answer.
+// The thread that answers allocates nothing, and takes no lock under which any thread allocates. A thread that holds
+// the allocator's lock may be waiting for an answer.
 void ProtectedCopy::serve() {
   answering_.thread = os::thread_number();
   bounced_.prepare();
@@ -262,7 +263,7 @@ void ProtectedCopy::take_events() {
       if (waiting_.count < waiting_.writes.size())
         waiting_.writes[waiting_.count++] = event;
       else
-        protection_.wake(event.begin, event.end);  // it asks again
+        protection_.wake(event.begin, event.end);  // the writer asks again
       continue;
     }
     lose(*state, event.begin, event.end);
@@ -289,20 +290,20 @@ ProtectedCopy::Awaited ProtectedCopy::look_up(const os::WriteEvent& write) {
 
 void ProtectedCopy::serve_write(const os::WriteEvent& write) {
   const Awaited found = look_up(write);
-  if (found.state == BlockState::awaited) return;  // who copies it answers
+  if (found.state == BlockState::awaited) return;  // the thread that copies it answers
   if (found.state != BlockState::untouched) return open(write, found.run);
   const auto part = blocks_.part(found.run);
   const int error = bounced_.copy(kServing, part.begin, part.to, part.bytes());
   while (finish_awaited(found.run, error) == Answer::later) take_events();
 }
 
-// What is copied around the write, or the page alone, which somebody has opened or nobody has. Without the lock, as
-// above. Where the protection of what is copied has ended though no event says that it was dropped, nobody knows since
-// when it could be written.
+// Opens the copied blocks around the write, or only the page if it is in none. Runs without the lock, as above. If
+// their protection has ended although no event says that they were dropped, the time since which they could be written
+// is unknown.
 void ProtectedCopy::open(const os::WriteEvent& write, const BlockRun& run) {
   const auto part = run.count > 0 ? blocks_.part(run) : capture::CopyPart{write.begin, write.end};
   const auto allowed = protection_.allow(part.begin, part.end);
-  if (allowed != Allowed::done) protection_.wake(write.begin, write.end);  // it asks again where it has to
+  if (allowed != Allowed::done) protection_.wake(write.begin, write.end);  // the writer asks again if it has to
   if (run.count == 0 || allowed == Allowed::not_now) return;
   const auto state = state_.lock();
   state->plan.happens(run, BlockEvent::open);
@@ -316,8 +317,8 @@ CopyCounts ProtectedCopy::counts() {
   return counts;
 }
 
-// What was dropped is let go of by close(), which ends what is this descriptor's only. With the lock held: no event is
-// read meanwhile.
+// Leaves dropped memory to close(), which ends only this descriptor's protection. Holds the lock: no event is read
+// meanwhile.
 void ProtectedCopy::release(const BlockRun& run) {
   const auto state = state_.lock();
   const auto is_ours = [&](const BlockRun& blocks) {
@@ -331,9 +332,9 @@ void ProtectedCopy::release(const BlockRun& run) {
   for (std::size_t block = run.first; block < run.first + run.count; ++block) (void)release_part({block, 1});
 }
 
-// Kernels before 6.17 let one descriptor end what another one protects: so only what is ours is ended. The descriptor
-// is closed last: who drops memory waits for its event to be read. What was moved and grew is let go of
-// then.
+// Kernels before 6.17 let one descriptor end another one's protection: so only our ranges are ended. The descriptor is
+// closed last: threads that drop memory wait for their event to be read. That also releases memory that was moved and
+// grew.
 void ProtectedCopy::end() {
   if (std::exchange(over_, true)) return;
   for (std::size_t range = 0; range < ranges_.size(); ++range) {

@@ -1,6 +1,7 @@
 #pragma once
-// What memory held at one moment, copied while the program goes on and writes to it: the memory is protected, a thread
-// of this class copies what somebody waits to write, and whoever calls complete() the rest. (docs/copy-on-write.md)
+// Copies the content that memory had at one moment, while the program goes on and writes to it. The memory is
+// protected. A thread of this class copies blocks that a writer waits for, and the caller of complete() copies the
+// rest. (docs/copy-on-write.md)
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -17,35 +18,36 @@
 
 namespace perdure::client {
 
-/// What copying met.
+/// Counts of the copying.
 struct CopyCounts {
-  std::uint64_t blocks = 0;          ///< of protected memory
-  std::uint64_t waited_for = 0;      ///< of these, copied because a thread waited for them, or for one shortly before
-  std::uint64_t waits = 0;           ///< of a thread, for one that was not copied yet
+  std::uint64_t blocks = 0;  ///< blocks of protected memory
+  std::uint64_t waited_for =
+      0;                    ///< blocks that were copied because a thread waited for them, or for one shortly before
+  std::uint64_t waits = 0;  ///< times that a thread waited for a block that was not copied yet
   std::uint64_t copied_at_once = 0;  ///< bytes that were not protected
 };
 
 struct CopyLimits {
-  std::uint64_t block_bytes = 16 << 10;  ///< copying that much takes less than waking who waits for it
-  std::uint64_t least_bytes = 64 << 10;  ///< of what is protected
+  std::uint64_t block_bytes = 16 << 10;  ///< copying that much takes less than waking a waiting thread
+  std::uint64_t least_bytes = 64 << 10;  ///< shorter parts are not protected
 };
 
 class ProtectedCopy {
  public:
-  /// Protects what it can of `parts`, and copies the rest. Nothing, and nothing was copied: nothing of them can be
-  /// protected. PERDURE_UNSUPPORTED, PERDURE_NO_SPACE: this system, or this process at this time, cannot do it.
+  /// Protects as much of `parts` as it can, and copies the rest. Returns nothing, without copying, if none of them can
+  /// be protected. PERDURE_UNSUPPORTED, PERDURE_NO_SPACE: this system, or this process at this time, cannot do it.
   static base::Result<std::unique_ptr<ProtectedCopy>> begin(const std::vector<capture::CopyPart>& parts,
                                                             os::WriteReach least_reach, const CopyLimits& limits = {});
   ProtectedCopy(const ProtectedCopy&) = delete;
   ProtectedCopy& operator=(const ProtectedCopy&) = delete;
   ~ProtectedCopy() { end(); }
 
-  /// Of the protected memory.
+  /// The number of blocks of the protected memory.
   std::size_t blocks() const { return first_.back(); }
-  /// Returns when this block is copied. By one thread. Another one may be copied before, because somebody is likely to
-  /// wait for it. PERDURE_INVALID_ARGUMENT: the program has dropped memory that was to be captured.
+  /// Returns when this block is copied. Called by one thread. It may copy another block first that a thread is likely
+  /// to wait for. PERDURE_INVALID_ARGUMENT: the program has dropped memory that was to be captured.
   base::Status complete(std::size_t block);
-  /// Nobody waits for it any more, and nothing is protected. By the thread that calls complete(), or afterwards.
+  /// Ends the protection: no thread waits for it any more. Called by the thread that calls complete(), or afterwards.
   void end();
   CopyCounts counts();
 
@@ -68,7 +70,7 @@ class ProtectedCopy {
   void take_events();
   struct Awaited {
     capture::BlockState state = capture::BlockState::open;
-    capture::BlockRun run;  // to copy, or to open
+    capture::BlockRun run;  // blocks to copy, or to open
   };
   Awaited look_up(const os::WriteEvent& write);
   void open(const os::WriteEvent& write, const capture::BlockRun& run);
@@ -81,18 +83,18 @@ class ProtectedCopy {
 
   os::WriteProtection protection_;
   std::vector<capture::CopyPart> ranges_;
-  capture::BlockPlan blocks_;  // where blocks are; their states are behind the lock
+  capture::BlockPlan blocks_;  // places of the blocks; their states are behind the lock
   std::vector<std::size_t> first_;
   std::vector<bool> mine_;  // ranges that this protects; the others are another handle's, or nobody's
   base::Guarded<State> state_;
   std::condition_variable changed_;
   os::BouncedCopy bounced_;
   os::Fd stop_;
-  struct Waiting {  // the serving thread's
+  struct Waiting {  // used by the serving thread
     std::array<os::WriteEvent, 4 * os::WriteProtection::kMostEvents> writes;
     std::size_t count = 0;
   } waiting_;
-  struct Answering {  // the serving thread, for who copies the rest
+  struct Answering {  // written by the serving thread, for the thread that copies the rest
     os::CpuSet cpus;
     std::atomic<int> thread = 0;
     int not_on = -1;

@@ -1,4 +1,4 @@
-// What is captured on write is what was there at the call, to the byte, whatever the program does meanwhile.
+// A capture on write contains the memory at the call, to the byte, whatever the program does meanwhile.
 #include "client/protected_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ namespace {
 
 using capture::CopyPart;
 
-/// Keeps the thread that answers until it is told otherwise.
+/// Stops the thread that answers until it is told otherwise.
 class HeldAnswers : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -48,7 +48,7 @@ class HeldAnswers : public os::Hooks {
   std::atomic<bool> held_ = true;
 };
 
-/// A thread that says its number and then does what has it wait.
+/// A thread that publishes its number and then makes an access that has to wait.
 class Waiting {
  public:
   explicit Waiting(std::function<void()> work)
@@ -116,7 +116,7 @@ class Copying : public ::testing::Test {
   void put(std::size_t at, std::uint64_t word) const { std::memcpy(memory_ + at, &word, 8); }
   std::uint64_t address(std::size_t at = 0) const { return reinterpret_cast<std::uint64_t>(memory_) + at; }
 
-  /// Parts with edges, one after the other in the copy, and what they hold.
+  /// Takes parts with edges, one after the other in the copy, with their content.
   void take_parts(const std::vector<std::pair<std::size_t, std::size_t>>& ranges) {
     std::size_t bytes = 0;
     for (const auto& [begin, end] : ranges) bytes += end - begin;
@@ -149,7 +149,7 @@ class Copying : public ::testing::Test {
   std::vector<CopyPart> parts_;
 };
 
-// No event tells of that: only the copy itself fails. What was not copied must not count as copied.
+// No event reports that: only the copy itself fails. Data that was not copied must not count as copied.
 TEST_F(Copying, OfMemoryThatCannotBeReadIsAnError) {
   for (const std::size_t page : {std::size_t{0}, std::size_t{37}, kMemory / kPage - 1}) {
     take_all();
@@ -174,7 +174,7 @@ std::vector<int> protecting_descriptors() {
   return found;
 }
 
-// Somebody ends the protection itself, of which no event tells: what was copied there may have been written before.
+// The program ends the protection itself, and no event reports it: copied memory may have been written before.
 TEST_F(Copying, OfMemoryWhoseProtectionEndsWithoutAWordIsAnError) {
   take_all();
   const auto copy = begin();
@@ -185,13 +185,13 @@ TEST_F(Copying, OfMemoryWhoseProtectionEndsWithoutAWordIsAnError) {
   for (const int descriptor : protecting_descriptors())
     ended += ::ioctl(descriptor, UFFDIO_UNREGISTER, &page) == 0 ? 1 : 0;
   ASSERT_EQ(ended, 1U);
-  put(10 * kBlock, 1);  // waits, is answered, and what is around it is found to be open
+  put(10 * kBlock, 1);  // waits, is answered, and finds the memory around it open
   const auto completed = copy->complete(0);
   ASSERT_FALSE(completed);
   EXPECT_EQ(completed.error().code, PERDURE_INVALID_ARGUMENT);
 }
 
-// Each writes where no other one does: what races is they and the copier.
+// Each thread writes its own bytes: only they and the copier race.
 TEST_F(Copying, IsExactWhileEightThreadsWriteAtRandom) {
   constexpr std::size_t kThreads = 8;
   const auto seeds = test_support::many_seeds(1, 20, 5);
@@ -242,7 +242,7 @@ TEST_F(Copying, OpensWhatIsCopiedForWhoWritesToItAndCopiesNothingTwice) {
   expect_exact();
 }
 
-// Beside who copies the thread that answers would wait for a processor, and who writes for both.
+// On the copier's processor, the thread that answers would wait, and the writer for both.
 TEST_F(Copying, KeepsTheThreadThatAnswersOffTheProcessorOfWhoCopies) {
   const os::CpuSet all = os::own_cpus();
   if (all.count() < 2) GTEST_SKIP() << "there is one processor";
@@ -292,7 +292,7 @@ TEST_F(Copying, LetsAllBeWrittenWhenItHasEnded) {
   });
   copy.reset();
   writer.join();
-  const auto again = begin();  // nothing of the first one is left in its way
+  const auto again = begin();  // the first one has left nothing in its way
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(again->counts().copied_at_once, 0U);
 }
@@ -314,8 +314,7 @@ TEST_F(Copying, TakesWhatTheKernelWritesForTheProgramAsAnyWrite) {
   for (const int end : ends) ::close(end);
 }
 
-// The kernel hands out writes before it says what is dropped, until which nobody can be answered: more of them than are
-// kept.
+// The kernel reports writes before drops, and until then nobody can be answered: there are more writes than are kept.
 TEST_F(Copying, AnswersMoreThreadsThanItKeepsInMindWhileMemoryIsDropped) {
   constexpr std::size_t kThreads = 300;
   static_assert(kMemory / kThreads > 2 * kPage);
@@ -341,7 +340,7 @@ TEST_F(Copying, AnswersMoreThreadsThanItKeepsInMindWhileMemoryIsDropped) {
     EXPECT_EQ(std::memcmp(memory_ + 2 * thread * kPage, &thread, 8), 0) << thread;
 }
 
-// Where the kernel's writes do not wait, they fail: but not longer than they have to.
+// If the kernel's writes do not wait, they fail: but not longer than they have to.
 TEST_F(Copying, LetsTheKernelWriteToWhatIsCopiedWhereItsWritesCannotWait) {
   struct : os::Hooks {
     int before(const os::Operation& operation) override {
@@ -374,7 +373,7 @@ TEST_F(Copying, IsAnErrorWhereMemoryIsDroppedAndTheProgramGoesOn) {
     if (way == 0) ::madvise(at, 10 * kPage, MADV_DONTNEED);
     if (way == 1) ::munmap(at, 10 * kPage);
     if (way == 2) moved = ::mremap(at, 10 * kPage, 20 * kPage, MREMAP_MAYMOVE);
-    if (way == 3) fill_gap(at, 10);  // another one in its place
+    if (way == 3) fill_gap(at, 10);  // another mapping in its place
     std::thread writer([&] {
       if (moved != nullptr) std::memset(moved, 1, 20 * kPage);
       if (way == 0 || way == 3) std::memset(at, 1, 10 * kPage);
@@ -474,7 +473,7 @@ TEST_F(Copying, LeavesMemoryOfOtherMappingsToWhoCopiesAtOnce) {
   ::munmap(shared, kMemory);
 }
 
-// Who holds the allocator's lock may be the one who waits: freed memory of a region is written to by the allocator.
+// A thread that holds the allocator's lock may be the one that waits: the allocator writes to freed memory of a region.
 TEST_F(Copying, AnswersAnAllocatorThatWaitsWithItsLockHeld) {
   for (int round = 0; round < test_support::unless_sanitized(50, 5); ++round) {
     constexpr std::size_t kBytes = 100'000;  // below what malloc maps by itself
@@ -490,7 +489,7 @@ TEST_F(Copying, AnswersAnAllocatorThatWaitsWithItsLockHeld) {
     ASSERT_TRUE(begun);
     ASSERT_NE(*begun, nullptr);
     for (void* one : all) std::free(one);
-    (void)complete(**begun);  // exact where nothing was given back to the system, an error where it was
+    (void)complete(**begun);  // exact if no memory went back to the system, an error if some did
     (*begun)->end();
   }
 }

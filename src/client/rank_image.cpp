@@ -23,7 +23,7 @@ base::Result<RankImage> RankImage::locate(Job& job, const segment::VersionId& id
       base::fail(PERDURE_NOT_FOUND, id.text(),
                  "the data of rank " + std::to_string(rank) + " is neither on this node nor in the store");
   if (on_this_node) found = image.locate_in_slots(rank);
-  // The engine may have made room for others meanwhile, because the store has it, if only since it was looked at; or it
+  // The engine may have evicted it meanwhile, because the store has it, perhaps only since the last look. Or the piece
   // has more slots than a message can name.
   const bool gone = !found && found.error().code == PERDURE_NOT_FOUND;
   const bool elsewhere = gone || (!found && found.error().code == PERDURE_NO_SPACE);
@@ -59,11 +59,11 @@ base::Status RankImage::locate_in_store(std::uint32_t rank) {
     if (piece.rank == rank) piece_ = stored_piece_ = piece;
   if (piece_.chunk_bytes == 0 || manifest->id != id_)
     return base::fail(PERDURE_CORRUPT, bytes_->name(), "it does not hold rank " + std::to_string(rank));
-  close_store();  // whoever asks about many ranks reads few of them
+  close_store();  // callers that ask about many ranks read few of them
   return {};
 }
 
-// Since rank 0 has looked, for all.
+// Looks in the store again, as rank 0's look for all is older.
 base::Status RankImage::look_in_store(std::uint32_t rank) {
   PERDURE_TRY(const auto listings, job_->store().list(id_.name));
   for (const auto& listing : listings) {
@@ -79,8 +79,8 @@ base::Status RankImage::look_in_store(std::uint32_t rank) {
   return base::fail(PERDURE_NOT_FOUND, id_.text(), "the store does not have rank " + std::to_string(rank));
 }
 
-// Whatever is written there, the hash tells whether it is this chunk. It is a copy that the flush verifies itself, so
-// that nothing is set aside here.
+// Whatever the temporary segment contains, the hash tells whether it is this chunk. The flush verifies that copy
+// itself, so nothing is set aside here.
 base::Status RankImage::read_from_temporary(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
   base::Status outcome =
       base::fail(PERDURE_NOT_FOUND, id_.text(), chunk_name(piece_, chunk) + " is in no temporary segment any more");
@@ -96,7 +96,7 @@ base::Status RankImage::read_from_temporary(std::size_t chunk, const std::vector
 base::Status RankImage::read_here(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
   if (!slots_[chunk].path.empty()) return read_from_slot(chunk, spans);
   base::Status outcome = read_from_temporary(chunk, spans);
-  // Published meanwhile: then it is read from there.
+  // It was published meanwhile: then it is read from there.
   if (!outcome && outcome.error().code == PERDURE_NOT_FOUND && !stored_) PERDURE_CHECK(look_in_store(piece_.rank));
   return outcome;
 }
@@ -111,7 +111,7 @@ base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture:
       return outcome;
     }
     bad_[chunk] = true;
-    // What is not there, or not what was written, is lost. A device that fails, or memory that is refused, says nothing
+    // A chunk that is not there, or has another content, is lost. A failing device, or refused memory, says nothing
     // about the chunk.
     const auto code = outcome.error().code;
     if (in_slot && (code == PERDURE_CORRUPT || code == PERDURE_NOT_FOUND)) set_aside(chunk, outcome.error());
@@ -122,7 +122,7 @@ base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture:
   if (stored) read_.store += piece_.chunks[chunk].length;
   if (!stored && stored.error().code == PERDURE_CORRUPT)
     suspect_ = Suspect{id_, stored_->ref, stored.error(), piece_.rank, static_cast<std::uint32_t>(chunk)};
-  // What is in a slot that could not be read may be good, whatever the store's copy is.
+  // A slot that could not be read may be good, whatever the store's copy is.
   return !stored && unread_.contains(chunk) ? outcome : stored;
 }
 
@@ -145,7 +145,7 @@ base::Status RankImage::read_from_slot(std::size_t chunk, const std::vector<capt
                    chunk_name(piece_, chunk));
 }
 
-// What is damaged is read again past this machine's memory of it.
+// Damaged data is read again past this machine's page cache.
 base::Status RankImage::read_from_store(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
   const base::Status outcome = verify_from_store(chunk, spans);
   if (outcome || outcome.error().code != PERDURE_CORRUPT) return outcome;

@@ -1,6 +1,6 @@
 #pragma once
-// One rank's data in one version, wherever it can be read from here: slots of this node first, then the store. Every
-// chunk is verified in the pass that copies it; one that fails is set aside and read from the next place.
+// Reads one rank's data in one version from the places that this node can reach: first its slots, then the store. Every
+// chunk is verified in the pass that copies it. A chunk that fails is set aside and read from the next place.
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,29 +11,29 @@
 
 namespace perdure::client {
 
-/// How much was read from where, each chunk as a whole.
+/// The bytes read from each place; chunks count as a whole.
 struct BytesRead {
   std::uint64_t slots = 0, store = 0;
 };
 
 class RankImage {
  public:
-  /// `on_this_node`: the engine here should have it; its slots stay as they are until Unpin or the end of the
-  /// connection. `stored`: the segment in the store that has it. PERDURE_NOT_FOUND when it is in neither.
+  /// Finds the piece. `on_this_node`: the engine here should have it; its slots stay as they are until Unpin or the end
+  /// of the connection. `stored`: the segment in the store that has it. PERDURE_NOT_FOUND when it is in neither.
   static base::Result<RankImage> locate(Job& job, const segment::VersionId& id, std::uint32_t rank, bool on_this_node,
                                         const StoredSegment* stored);
-  /// Entries, lengths and hashes: the same wherever it is read from.
+  /// The entries, lengths and hashes: the same wherever it is read from.
   const segment::Piece& piece() const { return piece_; }
   std::vector<capture::ChunkRange> ranges() const { return capture::cut(piece_.capture_bytes(), piece_.chunk_bytes); }
-  /// The whole chunk to `spans`, which together are as long; where they have no address it is only verified. Its
-  /// content is undefined there after a failure, which comes when no place has the chunk as it was captured.
+  /// Reads the whole chunk to `spans`, which together are as long; spans without an address are only verified. After a
+  /// failure the content there is undefined. It fails when no place has the chunk as it was captured.
   base::Status read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   const BytesRead& bytes_read() const { return read_; }
-  /// The next chunk of the store opens it again.
+  /// Closes the store's file; the next chunk from the store opens it again.
   void close_store() { bytes_.reset(); }
   /// Tells the engine of slots that could not be read, so that it does not offer them again.
   void set_aside_unread();
-  /// What was found damaged in the store, twice, and nobody else has read yet.
+  /// The segment that was found damaged in the store, twice, and that no other reader has read yet.
   const std::optional<Suspect>& suspect() const { return suspect_; }
 
  private:
@@ -56,7 +56,7 @@ class RankImage {
   segment::VersionId id_;
   segment::Piece piece_;
   std::vector<tier::SlotAddress> slots_;          // per chunk; empty: not on this node
-  std::optional<ipc::PlannedSegment> temporary_;  // that chunks without a slot are in
+  std::optional<ipc::PlannedSegment> temporary_;  // the segment that has the chunks without a slot
   std::vector<bool> bad_;                         // per chunk: do not use the slot
   std::map<std::size_t, base::Error> unread_;     // chunks whose slots are not known to be damaged, and why
   std::optional<StoredSegment> stored_;

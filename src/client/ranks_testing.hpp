@@ -1,5 +1,5 @@
 #pragma once
-// A job whose ranks are threads of the test, on simulated nodes with embedded engines.
+// Runs a job whose ranks are threads of the test, on simulated nodes with embedded engines.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -28,7 +28,7 @@ class JobOfThreads : public testing::Test {
            "flush.retry_max=0.2;node.ranks_per_node=" +
            std::to_string(per_node_) + ";" + more;
   }
-  /// Every rank opens a job and does `work`; its end is that of a process that dies.
+  /// Opens a job on every rank and does `work`; the job ends like a process that dies.
   void on_ranks(const std::function<void(Job&)>& work) {
     test_support::ThreadGroup group(ranks_);
     group.run([&](const perdure_communicator& c) {
@@ -38,7 +38,7 @@ class JobOfThreads : public testing::Test {
       EXPECT_TRUE((*job)->comm().barrier());
     });
   }
-  /// The same with a session of each, which is closed at the end.
+  /// Does the same with a session on each rank, which is closed at the end.
   void on_sessions(const std::function<void(Session&, std::uint32_t rank)>& work) {
     test_support::ThreadGroup group(ranks_);
     group.run([&](const perdure_communicator& c) {
@@ -50,7 +50,7 @@ class JobOfThreads : public testing::Test {
   }
   /// Each rank's data follows from its number.
   static std::uint64_t seed(std::uint32_t rank) { return 1000 + rank; }
-  /// The next attempt at this version, of which nobody has written anything.
+  /// Makes the next attempt at this version, of which no rank has written anything.
   static segment::VersionId attempt_at(Job& job, std::int64_t version) {
     Opening opening{Operation::checkpoint, "app", version};
     opening.root_words[0] = job.known().next_attempt("app", os::wall_clock_ns());
@@ -104,7 +104,7 @@ class JobOfThreads : public testing::Test {
     byte[0] ^= std::byte{1};
     ASSERT_TRUE(file.write(wire.offset + 100, byte));
   }
-  /// What the names of the directories of a node begin with.
+  /// Gives the prefix of the names of a node's directories.
   std::string key_of_node(int number) const {
     config::Config config;
     EXPECT_TRUE(config.set_all(options(more_), config::Origin::program));

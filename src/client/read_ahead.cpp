@@ -13,7 +13,7 @@ void ReadAhead::read(Reading& reading) {
   }
 }
 
-// What a thread could not do for want of memory take() tries once more.
+// If the thread fails for want of memory, take() tries once more.
 void ReadAhead::begin(std::size_t chunk, std::vector<capture::MemorySpan> spans, bool aside) {
   last_ = 1 - last_;
   begun_ = true;

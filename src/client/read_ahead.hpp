@@ -1,5 +1,5 @@
 #pragma once
-// Chunks of one rank, one after the other: while somebody works with one, the next is read and verified.
+// Reads chunks of one rank ahead, one after the other: while the caller works with one, the next is read and verified.
 #include <array>
 #include <optional>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace perdure::client {
 
-/// The image is nobody else's meanwhile. What was verified is a copy: a slot may get another chunk while its bytes are
+/// Has the image to itself meanwhile. A verified chunk is a copy. Its slot may get another chunk while the bytes are
 /// used, when another client of the engine gives its version up.
 class ReadAhead {
  public:
@@ -17,12 +17,12 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// To `spans` where there are any, which have to stay until take(). `aside`: by another thread; where the system
-  /// refuses one, and otherwise, by take().
+  /// Begins to read a chunk to `spans`, if there are any; they have to stay until take(). `aside`: another thread
+  /// reads. If not, or if the system refuses a thread, take() reads.
   void begin(std::size_t chunk, std::vector<capture::MemorySpan> spans, bool aside);
-  /// The one that was begun and not taken.
+  /// The chunk that was begun and not taken.
   std::optional<std::size_t> chunk() const;
-  /// When it is read: its bytes, which are good until the second begin() from now on; none where they went to spans.
+  /// Waits for that chunk and gives its bytes, valid until the second begin() from now on; none if they went to spans.
   base::Result<base::ConstByteSpan> take();
 
  private:

@@ -46,7 +46,7 @@ affinity::RegionNodes nodes_of_region(const capture::Region& region) {
 }
 
 os::CpuSet cpus_on(const affinity::MachineImage& machine, std::uint32_t node) {
-  const auto less = affinity::limited(machine, os::CpuSet::all(), {});  // those with processors
+  const auto less = affinity::limited(machine, os::CpuSet::all(), {});  // the nodes with processors
   const auto at = std::find(less.numbers.begin(), less.numbers.end(), node);
   if (at == less.numbers.end()) return {};
   plan::Cpus cpus;
@@ -55,7 +55,7 @@ os::CpuSet cpus_on(const affinity::MachineImage& machine, std::uint32_t node) {
   return set_of(cpus);
 }
 
-using Spans = std::map<std::uint32_t, std::vector<base::MemorySpan>>;  // by node
+using Spans = std::map<std::uint32_t, std::vector<base::MemorySpan>>;  // spans of memory, by node
 
 }  // namespace
 
@@ -105,14 +105,14 @@ void RegionPlaces::set_masks(const affinity::PlacesHere& places) {
   }
 }
 
-// Whoever was started with a policy of memory, or has chosen one, gets what that says.
+// Memory of a process that was started with a memory policy, or has chosen one, goes where that says.
 void RegionPlaces::bring_back(const capture::RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                               const std::vector<std::int32_t>& to) {
   const bool pages = of_pages() && os::has_several_nodes() && !os::has_memory_policy();
   if (threads_.empty() && !pages) return;
   const auto then = affinity::places_of(stored);
   if (!then) return;
-  std::map<std::uint32_t, std::uint64_t> bytes;  // by node of then
+  std::map<std::uint32_t, std::uint64_t> bytes;  // bytes by the node at the checkpoint
   Spans spans;
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const auto& entry = stored[i];

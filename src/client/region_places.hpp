@@ -1,7 +1,6 @@
 #pragma once
-// Protected regions and threads of a rank, and where they are on its machine: noted with each checkpoint, and brought
-// back by a restore (affinity/rank_places.hpp). A place is worth something and data are more: whatever fails here costs
-// a place.
+// Keeps where the protected regions and threads of a rank are on its machine. Each checkpoint notes it, and a restore
+// brings them back (affinity/rank_places.hpp). Data are worth more than places: a failure here only loses a place.
 #include <map>
 #include <string>
 #include <vector>
@@ -16,11 +15,11 @@ namespace perdure::client {
 class RegionPlaces {
  public:
   explicit RegionPlaces(const config::Config& config);
-  /// The calling thread has this number from now on. PERDURE_INVALID_ARGUMENT: it is negative, or there are too many.
+  /// Gives the calling thread this number. PERDURE_INVALID_ARGUMENT: it is negative, or there are too many.
   base::Status name_thread(std::int32_t id);
-  /// Attributes for the entries of a capture of `table`.
+  /// Adds attributes to the entries of a capture of `table`.
   void note(const capture::RegionTable& table, std::vector<segment::RegionEntry>& entries);
-  /// Threads get their masks, and regions the pages that they do not have yet, where those were that `stored` tells of.
+  /// Gives threads their masks, and places regions' pages that are not backed yet on the nodes that `stored` names.
   /// `to` has for each entry the region that it fills, or capture::kNoRegion.
   void bring_back(const capture::RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                   const std::vector<std::int32_t>& to);
@@ -30,12 +29,12 @@ class RegionPlaces {
   bool of_threads() const { return mode_ == "keep" || mode_ == "cores"; }
   void set_masks(const affinity::PlacesHere& places);
 
-  std::string mode_;                     // the option `affinity`
-  bool moves_ = false;                   // the option `restore.move_pages`
-  std::map<std::int32_t, int> threads_;  // the kernel's number, by the program's
+  std::string mode_;                     // value of the option `affinity`
+  bool moves_ = false;                   // value of the option `restore.move_pages`
+  std::map<std::int32_t, int> threads_;  // the kernel's thread number, by the program's
 };
 
-/// The protected regions, with where they are.
+/// A source of the protected regions that adds their places.
 class PlacedSource : public capture::MemorySource {
  public:
   PlacedSource(const capture::RegionTable& table, RegionPlaces& places)

@@ -1,3 +1,4 @@
+// Threads and pages come back to the places that a checkpoint noted.
 #include "client/region_places.hpp"
 
 #include <gmock/gmock.h>
@@ -128,7 +129,7 @@ TEST(RegionPlaces, TakeNoNumberThatIsNone) {
   EXPECT_EQ(places.name_thread(4096).error().code, PERDURE_INVALID_ARGUMENT);
 }
 
-// Whoever wrote what is read, threads end up on processors, and pages are memory's.
+// Whatever the writer said, threads end up on processors, and pages on nodes with memory.
 TEST(RegionPlaces, OfEntriesThatSayWhatCannotBeAreLeftAlone) {
   const OneRegion region;
   RegionPlaces places(with_affinity("keep"));

@@ -1,5 +1,5 @@
-// Restore: a version that fails verification is left for the next older one, by all ranks together (architecture,
-// promises 1 and 2). What only keeps a rank from its data leaves it for none.
+// Restores a version. If it fails verification, all ranks together leave it for the next older one (architecture,
+// promises 1 and 2). A transient failure makes no rank leave a version.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -23,37 +23,36 @@
 namespace perdure::client {
 
 struct Session::Outcome {
-  base::Status status;     ///< of all ranks
-  bool wrong_use = false;  ///< of the call, on some rank: no other version would help
-  bool hindered = false;   ///< on some rank, by something that says nothing about the version
+  base::Status status;     ///< combined over all ranks
+  bool wrong_use = false;  ///< the call itself is wrong on some rank: no other version would help
+  bool hindered = false;   ///< some rank had a failure that says nothing about the version
   bool touched = false;    ///< the regions of some rank may hold a part of it
-  int source = 0;          ///< of perdure_progress::restore_source what concerns other nodes
+  int source = 0;          ///< the bits of perdure_progress::restore_source that concern other nodes
 };
 
 namespace {
 
-// What was restored is a fact by now: that it cannot be noted is no reason to fail, and whoever looks for the note sees
-// that there is none.
+// The restore is a fact by now: a failure to note it is no reason to fail. Readers of the note see that there is none.
 void record(const Job& job, const segment::VersionId& id) {
   const std::string directory = job.config().text("restore.record");
   if (directory.empty() || job.rank() != 0 || !os::make_directories(directory)) return;
   (void)os::write_file_atomically(directory + "/" + id.name + "@" + std::to_string(id.version), {});
 }
 
-// Or another rank knows the reason.
+// PERDURE_PEER_FAILED counts, too: another rank knows the reason.
 bool is_about_the_version(base::ErrorCode code) {
   return code == PERDURE_CORRUPT || code == PERDURE_INCOMPLETE || code == PERDURE_NOT_FOUND ||
          code == PERDURE_PEER_FAILED;
 }
 
-// Says of memory that was touched nothing that means that it was not.
+// Replaces codes that would mean that memory was not touched.
 base::Status undefined_content(base::Status failed) {
   auto& code = failed.error().code;
   if (code == PERDURE_NOT_FOUND || code == PERDURE_MISMATCH) code = PERDURE_INCOMPLETE;
   return failed;
 }
 
-// The newer one has been tried, so that "it does not fit" would not be all.
+// A newer version has been tried, so "it does not fit" would be incomplete.
 base::Status not_replaced(base::Status newer, const base::Error& older) {
   newer.error().cause += "; an older version does not fit: " + older.object + ": " + older.cause;
   return undefined_content(std::move(newer));
@@ -67,13 +66,13 @@ base::Status hindered_at(base::Status failed, const segment::VersionId& id) {
   return undefined_content(std::move(failed));
 }
 
-/// What was tried in one call, the same on all ranks but for the texts of errors.
+/// The attempts made in one call, the same on all ranks except for the texts of errors.
 class Attempts {
  public:
   explicit Attempts(bool latest) : latest_(latest) {}
 
-  /// Of a choice: what the call ends with, if no version is to be tried any more. No older version takes the place of
-  /// one that was hindered, and "it does not fit" would not be all where a newer one has been tried.
+  /// Gives the call's result after a choice, if no version is to be tried any more. No older version takes the place of
+  /// one that was hindered. If a newer version has been tried, "it does not fit" would be incomplete.
   std::optional<base::Status> over(const base::Status& chosen, const segment::VersionId& id) const {
     const auto gone = [](base::ErrorCode code) { return is_about_the_version(code) || code == PERDURE_MISMATCH; };
     if (hindered_ && (chosen ? id != *hindered_ : gone(chosen.error().code)))
@@ -86,7 +85,8 @@ class Attempts {
     }
     return !newest_ && chosen.error().code == PERDURE_MISMATCH ? not_replaced(newest_, chosen.error()) : chosen;
   }
-  /// What becomes of an attempt at a version that failed. `failed`: as far as the reader and the engines know.
+  /// Decides the next step after a failed attempt at a version. `failed`: the facts that the reader and the engines
+  /// know.
   plan::RestoreStep note(const segment::VersionId& id, const base::Status& told, bool touched,
                          plan::FailedRestore failed) {
     Counts& counts = counts_[id];
@@ -96,17 +96,17 @@ class Attempts {
     failed.repairs = counts.repairs;
     if (touched && newest_) newest_ = told;
     if (!why_ && told.error().code != PERDURE_PEER_FAILED) why_ = told.error().text();
-    if (hindered_ == id) hindered_.reset();  // if it is damaged after all
+    if (hindered_ == id) hindered_.reset();  // it may be damaged after all
     if (failed.hindered) hindered_ = id, hindrance_ = told;
     const auto after = plan::after_failed_restore(failed);
     if (after == plan::RestoreStep::again) ++counts.repairs;
     return after;
   }
-  /// Before a version is tried again that was hindered.
+  /// The pause before a hindered version is tried again.
   std::uint64_t pause_ns(const segment::VersionId& id) const {
     return plan::pause_after_hindrance_ns(counts_.at(id).hindrances);
   }
-  /// What a call ends with whose version cannot be had.
+  /// Gives the result of a call whose version cannot be had.
   base::Status end(const base::Status& told, bool wrong_use) const {
     if (wrong_use) return newest_ ? told : not_replaced(newest_, told.error());
     return hindered_ ? hindered_at(told, *hindered_) : told;
@@ -119,13 +119,13 @@ class Attempts {
   bool latest_;
   unsigned engines_lost_ = 0;
   std::map<segment::VersionId, Counts> counts_;
-  std::optional<std::string> why_;  // of the version that was tried first, where this rank knows it
-  base::Status newest_;             // of the version that was tried first, once regions were touched
+  std::optional<std::string> why_;  // error of the version that was tried first, if this rank knows it
+  base::Status newest_;             // error of the version that was tried first, once regions were touched
   std::optional<segment::VersionId> hindered_;
   base::Status hindrance_;
 };
 
-// [local] What of this rank's own capture `target` takes. PERDURE_MISMATCH: it does not fit.
+// [local] Finds the part of this rank's own capture that `target` takes. PERDURE_MISMATCH: it does not fit.
 base::Status fit(VersionReader& reader, std::uint32_t rank, capture::MemoryTarget& target,
                  std::vector<capture::ChunkRange>& needed) {
   if (reader.of_other_ranks()) {
@@ -137,9 +137,9 @@ base::Status fit(VersionReader& reader, std::uint32_t rank, capture::MemoryTarge
   return {};
 }
 
-// [collective] What is not in this rank's capture as it wants it is gathered from those of all: by all, if by one. So
-// is it looked at where no rank has protected anything, and others wrote it: all of it is left over then. True, with
-// the reason as `outcome`: it is not what this rank wants.
+// [collective] Gathers data from the captures of all ranks if one rank does not find its data in its own capture. Does
+// so, too, if no rank has protected anything, and others wrote the version: all of it is left over then. True, with the
+// reason as `outcome`: it does not match this rank's wants.
 base::Result<bool> describe_arrays(Job& job, VersionReader& reader, const capture::RegionTable& regions,
                                    const capture::MemoryTarget& target, std::optional<ArrayRestore>& arrays,
                                    base::Status& outcome) {
@@ -148,7 +148,7 @@ base::Result<bool> describe_arrays(Job& job, VersionReader& reader, const captur
   PERDURE_TRY(const bool gathers, on_any_rank(job.comm(), outcome && (of_nobody || !target.elsewhere().empty())));
   if (!gathers) return false;
   const base::Status ready = agree(job.comm(), outcome);
-  const bool all = target.wanted().all && reader.of_other_ranks();  // else each rank has looked at its own
+  const bool all = target.wanted().all && reader.of_other_ranks();  // otherwise each rank has looked at its own capture
   if (ready) arrays.emplace(job, reader, regions, capture::Wanted{target.elsewhere(), all});
   outcome = ready ? arrays->describe() : ready;
   const bool own = of_nobody && arrays && !arrays->local().empty() && (outcome || arrays->wrong_use());
@@ -158,11 +158,12 @@ base::Result<bool> describe_arrays(Job& job, VersionReader& reader, const captur
 
 }  // namespace
 
-// The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
+// Restores the chosen version. Writes nothing to the application's memory before every rank has found that the version
+// fits.
 base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::MemoryTarget& target) {
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
-  const bool fetched = outcome.has_value();  // on all ranks
+  const bool fetched = outcome.has_value();  // the same on all ranks
   if (outcome) outcome = base::caught("restore", [&] { return fit(reader, job_->rank(), target, needed); });
   bool wrong_use = fetched && !outcome && outcome.error().code == PERDURE_MISMATCH;
   std::optional<ArrayRestore> arrays;
@@ -194,8 +195,8 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   return all;
 }
 
-// [collective] Where a version does not fit what some rank wants of it, that is the error of all: they can do nothing
-// else than that rank, and none takes it for a first start. True then, with that error as `outcome`.
+// [collective] Makes one rank's mismatch the error of all. They can only do the same as that rank, and none may take it
+// for a first start. Then true, with that error as `outcome`.
 base::Result<bool> Session::told_to_all(const VersionReader& reader, bool wrong_use, base::Status& outcome) {
   PERDURE_TRY(const bool anywhere, on_any_rank(job_->comm(), wrong_use));
   if (!anywhere) return false;
@@ -215,8 +216,8 @@ base::Result<bool> Session::told_to_all(const VersionReader& reader, bool wrong_
 
 namespace {
 
-/// Notes what the target itself refuses: that is neither the version's fault nor the machine's, and no other attempt
-/// would end otherwise. What it says of the version's content (PERDURE_CORRUPT) is about the version.
+/// Notes an error of the target itself. It is neither the version's fault nor the machine's, and another attempt would
+/// end alike. An error about the version's content (PERDURE_CORRUPT) concerns the version.
 class JudgedTarget : public capture::Target {
  public:
   explicit JudgedTarget(capture::Target& target) : target_(target) {}
@@ -237,7 +238,7 @@ class JudgedTarget : public capture::Target {
   bool refuses() const { return refuses_; }
 
  private:
-  /// Damaged, or what it borrows is: an older version may be whole.
+  /// It is damaged, or the data that it borrows is: an older version may be complete.
   static bool is_about_its_bytes(base::ErrorCode code) { return code == PERDURE_CORRUPT || code == PERDURE_INCOMPLETE; }
   capture::Target& target_;
   bool refuses_ = false;
@@ -250,7 +251,7 @@ base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader,
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
   bool wrong_use = false;
-  const bool fetched = outcome.has_value();  // on all ranks
+  const bool fetched = outcome.has_value();  // the same on all ranks
   if (outcome)
     outcome = base::caught("restore", [&]() -> base::Status {
       PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
@@ -276,7 +277,7 @@ base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader,
   return all;
 }
 
-// How an attempt ended for all ranks, which ended so for this one.
+// Combines how an attempt ended on all ranks; `outcome` is this rank's.
 base::Result<Session::Outcome> Session::ended(VersionReader& reader, const base::Status& outcome, bool wrong_use,
                                               bool touched) {
   reader.release();
@@ -291,7 +292,7 @@ base::Result<Session::Outcome> Session::ended(VersionReader& reader, const base:
 base::Result<Session::Outcome> Session::restore_chosen_part(VersionReader& reader, std::uint32_t of,
                                                             const capture::Region& target) {
   base::Status outcome = reader.fetch();
-  const bool fetched = outcome.has_value();  // on all ranks
+  const bool fetched = outcome.has_value();  // the same on all ranks
   PartRestore part(*job_, reader, of, target, regions_);
   if (outcome) outcome = base::caught("restore", [&] { return part.describe(); });
   PERDURE_TRY(const bool wrong_use, told_to_all(reader, part.wrong_use(), outcome));
@@ -326,7 +327,7 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
     PERDURE_TRY(failed.engine_gone, job_->any_engine_gone());
     if (!failed.engine_gone && reader.leave_to_store(outcome.status.error())) continue;
     failed.hindered = outcome.hindered && !failed.engine_gone;
-    // What is damaged is set aside then; what only one reader found damaged is read again.
+    // Damaged data is set aside then. Data that only one reader found damaged is read again.
     if (!failed.engine_gone) {
       PERDURE_TRY(failed.read_again, reader.read_again());
     }
@@ -340,8 +341,8 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
   }
 }
 
-// What this rank says of the regions that are wanted. Memory of one rank that may be absent keeps no array from coming
-// back on another number of ranks.
+// Fills in this rank's facts about the wanted regions. Memory of one rank that may be absent does not prevent arrays
+// from coming back on another number of ranks.
 void Session::tell_regions(Opening& opening, const RegionNews& declared,
                            const std::vector<std::int32_t>& wanted) const {
   opening.regions = declared;
@@ -349,7 +350,7 @@ void Session::tell_regions(Opening& opening, const RegionNews& declared,
     const auto* region = regions_.find(id);
     return region != nullptr && region->part;
   });
-  opening.regions.local = false;  // who has none of any kind says nothing
+  opening.regions.local = false;  // a rank without regions of any kind says nothing
   for (const auto id : wanted) {
     const auto* region = regions_.find(id);
     if (region != nullptr && (region->part || (region->optional && opening.regions.arrays))) continue;
@@ -361,7 +362,7 @@ void Session::tell_regions(Opening& opening, const RegionNews& declared,
 
 namespace {
 
-// What names no branch is refused on all ranks.
+// All ranks refuse a text that names no branch.
 base::Status choose_branch(Opening& opening, std::optional<std::string_view> text) {
   if (!text) return {};
   const auto branch = plan::parse_branch(*text);
@@ -385,7 +386,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
                                   const std::optional<std::span<const std::int32_t>>& ids,
                                   std::optional<std::string_view> branch) {
   const std::uint64_t begun = os::monotonic_ns();
-  left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
+  left_ns_ = 0;  // the time between checkpoints now includes more than the application's own
   base::Status ready = followed_.take_refusal();
   if (ready) ready = segment::check_name(name);
   if (ready) ready = check_version(version, true);
@@ -406,7 +407,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
       tell_regions(opening, arrays_.news(regions_), target->wanted().ids);
-      if (ids && regions_.regions().empty()) opening.regions.local = true;  // it asks for none of what is stored
+      if (ids && regions_.regions().empty()) opening.regions.local = true;  // it asks for none of the stored regions
       return {};
     });
   PERDURE_CHECK(
@@ -427,7 +428,7 @@ base::Status Session::restore(std::string_view of_name, std::int64_t version, ca
     const SlotPrefaulter::Pause pause(job_->engine().prefaulter());
     VersionReader reader(*job_);
     Opening opening{Operation::restore, name, version};
-    opening.regions.local = true;  // what one rank has
+    opening.regions.local = true;  // memory of one rank
     if (ready) ready = choose_branch(opening, branch);
     PERDURE_CHECK(restore_newest(reader, opening, ready,
                                  [&](VersionReader& chosen) { return restore_chosen_to(chosen, target); }));
@@ -435,7 +436,7 @@ base::Status Session::restore(std::string_view of_name, std::int64_t version, ca
   });
 }
 
-// Where messages are wanted, by one rank for all; each node's engine has a report of it.
+// One rank prints for all, if messages are wanted; each node's engine has a report of it.
 void Session::tell_passed_over() const {
   if (job_->rank() != 0 || !restored_ || restored_->passed_over.empty()) return;
   Messages(job_->config())
@@ -449,18 +450,18 @@ base::Result<Restored> Session::restored() const {
 }
 
 base::Status Session::end_restore(VersionReader& reader, std::uint64_t begun) {
-  // Also where the latest was asked for: what is newer was damaged, and stays behind.
+  // Holds for a restore of the latest, too: newer versions were damaged, and stay behind.
   job_->known().went_back(reader.id());
   go_on_from(*job_, reader.id());
   const BytesRead read = reader.bytes_read();
   progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
   progress_.restore_source |= (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0);
   restored_ = Restored{reader.id(), progress_.restore_source, reader.passed_over()};
-  // Who asks for the latest first, and then for its number, passes over the same.
+  // A program that asks for the latest first, and then for its number, passes over the same versions.
   if (latest_ && latest_->id == reader.id() && restored_->passed_over.empty())
     restored_->passed_over = latest_->passed_over;
   PERDURE_CHECK(reader.replicate_again());
-  record(*job_, reader.id());  // nobody is told of a restore that fails here after all
+  record(*job_, reader.id());  // a restore that fails here is not recorded
   tell_passed_over();
   progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
   os::crash_point(os::CrashPoint::restore_done);

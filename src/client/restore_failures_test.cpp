@@ -1,5 +1,5 @@
-// What a restore answers when something fails on its way: an older version only where the newest is damaged, and never
-// "it does not fit" of regions that were touched.
+// A restore that fails on its way takes an older version only if the newest is damaged. It never says "it does not fit"
+// about regions that were touched.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One call of the system fails, the n-th of the thread that says so; or all preads of its slots. Nothing of a version
-/// gets to the store while that is full.
+/// Makes one system call fail, the n-th of the thread that asks for it; or all preads of its slots. No version gets to
+/// the store while that is full.
 class FailingCalls : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -42,10 +42,10 @@ class FailingCalls : public os::Hooks {
     return failed_;
   }
   std::atomic<bool> full = false;
-  std::atomic<int> error = EIO;  ///< 0: memory that is refused
+  std::atomic<int> error = EIO;  ///< 0: memory is refused
   static thread_local std::uint64_t left;
   static thread_local bool no_slots;
-  static thread_local unsigned bad_reads;  ///< of slots: so many give something else than was written
+  static thread_local unsigned bad_reads;  ///< so many reads of slots return other data than was written
 
  private:
   mutable std::mutex mutex_;
@@ -80,7 +80,7 @@ class RestoreFailures : public JobOfThreads {
       all[i] = version << 48 | static_cast<std::uint64_t>(rank) << 32 | static_cast<std::uint64_t>(i);
     return all;
   }
-  /// Versions 1, of so many words, and 2; nothing of them in the store unless `stored`.
+  /// Writes versions 1, of so many words, and 2; the store gets them only if `stored`.
   void write_two(bool stored, std::size_t words_of_first = kWords) {
     calls_.full = !stored;
     on_sessions([&](Session& session, int rank, const perdure_communicator&) {
@@ -117,7 +117,7 @@ class RestoreFailures : public JobOfThreads {
 
 struct Passing {
   const char* name;
-  bool stored;  ///< else in the tiers only
+  bool stored;  ///< otherwise in the tiers only
   int error;
 };
 void PrintTo(const Passing& passing, std::ostream* out) { *out << passing.name; }
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(Every, PassingFailures,
                                            Passing{"OfMemoryAtTheStore", true, 0}),
                          [](const auto& param) { return std::string(param.param.name); });
 
-// Every call of the system that a rank makes in a restore fails once, one after the other.
+// Every system call of a rank in a restore fails once, one after the other.
 TEST_P(PassingFailures, MakeNoRankTakeAnOlderVersionAndAreNeverToldAsDamage) {
   write_two(GetParam().stored);
   calls_.error = GetParam().error;
@@ -183,7 +183,7 @@ TEST_F(RestoreFailures, OfADeviceThatLastAreToldAsSuchAndTakeNoOlderVersion) {
   });
 }
 
-// One chunk of a slot is damaged, and the other rank's device fails for good: what fails says nothing of the version.
+// One chunk of a slot is damaged, and the other rank's device fails for good: that failure says nothing of the version.
 TEST_F(RestoreFailures, OfADeviceDoNotHideDamageOfAnotherRank) {
   write_two(false);
   damage_chunk(content(0, 2)[0]);
@@ -201,7 +201,7 @@ TEST_F(RestoreFailures, OfADeviceDoNotHideDamageOfAnotherRank) {
   });
 }
 
-// Each time it is rebuilt from what another node keeps, and found damaged again.
+// Each time it is rebuilt from another node's redundancy, and found damaged again.
 TEST_F(RestoreFailures, OfAVersionThatStaysDamagedHoweverOftenItIsRebuiltEndWithAnOlderOne) {
   more_ += ";redundancy.scheme=partner";
   calls_.full = true;

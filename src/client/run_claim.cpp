@@ -12,7 +12,7 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::uint64_t kRunWatch_ns = 50'000'000;  // between two looks at a record that is watched
+constexpr std::uint64_t kRunWatch_ns = 50'000'000;  // time between two looks at a record that is watched
 constexpr unsigned kRunRenewalsPerLease = 4;
 
 base::Error runs_already(const std::string& name, const store::Owner& runner) {
@@ -22,7 +22,7 @@ base::Error runs_already(const std::string& name, const store::Owner& runner) {
           false};
 }
 
-/// Whoever runs here is seen; of others a lease says whether they live.
+/// Processes on this machine can be seen; for others, a lease says whether they live.
 plan::LeaseVerdict judge(const store::Owner& there, store::OwnerWatch& watch, std::uint64_t lease_ns) {
   const auto seen = watch.look(there);
   if (seen.same_machine && !there.ended)
@@ -51,7 +51,7 @@ base::Result<std::unique_ptr<RunClaim>> RunClaim::take(const config::Config& con
   return claim;
 }
 
-// What a store cannot say, or does not take, is in nobody's way: the restore says what is wrong with it.
+// A store that cannot answer, or takes no record, stops nothing: the restore reports the error.
 base::Status RunClaim::try_all(bool again, const Messages& messages) {
   store::OwnerWatch watch(written_.host);
   for (bool told = false;; os::sleep_ns(kRunWatch_ns)) {
@@ -68,7 +68,7 @@ base::Status RunClaim::try_all(bool again, const Messages& messages) {
   }
 }
 
-// False: somebody was quicker, and is judged next.
+// False: another process was quicker, and is judged next.
 bool RunClaim::try_to_take(const std::optional<store::Owner>& there) {
   written_.beat = (there ? there->beat : 0) + 1;  // each record differs from all before
   const auto taken = store::set_runner(*store_, name_, there, written_);
@@ -89,14 +89,15 @@ base::Status RunClaim::renew_in_background() {
       },
       [this](const base::Error&) {
         const std::lock_guard lock(mutex_);
-        return !stopping_;  // what was not renewed is tried again soon enough
+        return !stopping_;  // a failed renewal is tried again soon enough
       });
   if (!begun) return base::fail(begun.error());
   thread_ = std::move(*begun);
   return {};
 }
 
-// Under the mutex. Somebody else's (--again) stays; what could not be written now is written with the next renewal.
+// Runs under the mutex. Another process's record (--again) stays. A record that could not be written now is written
+// with the next renewal.
 void RunClaim::set(const store::Owner& next) {
   if (!held_) return;
   store::Owner renewed = next;

@@ -1,7 +1,7 @@
 #pragma once
-// That what was brought back of a checkpoint name runs, said in the store: two copies of one process would write the
-// same files. A record beside that of who writes the versions, with a lease of the same kind (plan/lease.hpp, ADR
-// 0025), which names the process that runs; whoever watches over it renews it.
+// Claims in the store that a process brought back of a checkpoint name runs: two copies of one process would write the
+// same files. The record lies beside that of the name's owner, with a lease of the same kind (plan/lease.hpp, ADR
+// 0025). It names the running process; the process that watches over it renews it.
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -16,19 +16,20 @@ namespace perdure::client {
 
 class RunClaim {
  public:
-  /// PERDURE_BUSY: what was brought back of `name` runs already, and who has it: on this machine that is looked up, of
-  /// another one it is known within one lease. `again`: whoever runs it. Where the store cannot keep it there is no
-  /// claim, and note() says why.
+  /// Takes the claim. PERDURE_BUSY: a process brought back of `name` runs already; the text says where. On this machine
+  /// that is looked up; for another one it is known within one lease. `again`: takes it in any case. If the store
+  /// cannot keep the claim there is none, and note() says why.
   static base::Result<std::unique_ptr<RunClaim>> take(const config::Config& config, const std::string& name,
                                                       bool again);
   RunClaim(const RunClaim&) = delete;
   RunClaim& operator=(const RunClaim&) = delete;
-  /// It has ended, unless it was left.
+  /// Ends the claim, unless it was left.
   ~RunClaim();
 
-  /// From now on it is this process that runs.
+  /// Sets the process that runs from now on.
   void runs(std::int32_t process);
-  /// It runs on without us: here everybody sees whether it lives, elsewhere it is taken for dead after a lease.
+  /// Leaves the process running without us. On this machine everybody sees whether it lives; elsewhere it counts as
+  /// dead after a lease.
   void leave();
   const std::string& note() const { return note_; }
 
@@ -45,7 +46,7 @@ class RunClaim {
   std::string note_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  store::Owner written_;  // as it is in the store
+  store::Owner written_;  // the record in the store
   bool held_ = false, stopping_ = false;
   os::Thread thread_;
 };

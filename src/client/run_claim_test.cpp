@@ -1,3 +1,4 @@
+// Only one process brought back of a name runs at a time.
 #include "client/run_claim.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +36,7 @@ class RunClaims : public testing::Test {
     return RunClaim::take(config, "image", again);
   }
   std::optional<store::Owner> runner() { return store::runner(*store_, "image").value(); }
-  /// Somebody's record, as one on another machine would write it.
+  /// Writes another process's record, as one on another machine would.
   void write(store::Owner owner) {
     owner.beat = runner() ? runner()->beat + 1 : 1;
     ASSERT_TRUE(store::set_runner(*store_, "image", runner(), owner));

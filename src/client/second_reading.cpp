@@ -9,19 +9,19 @@
 namespace perdure::client {
 namespace {
 
-constexpr unsigned kMostSuspects = 64;  // in one call; what is left is found again by the next one
+constexpr unsigned kMostSuspects = 64;  // suspects in one call; the next call finds the others again
 
-/// What the second reader says of a suspect.
+/// The second reader's result for a suspect.
 struct Verdict {
-  std::optional<StoredSegment> segment;        ///< it is whole
-  std::uint32_t ranks = 0;                     ///< of its version, where it is whole
-  std::optional<base::Error> unreadable = {};  ///< it cannot be read now
+  std::optional<StoredSegment> segment;        ///< the segment, if it is complete
+  std::uint32_t ranks = 0;                     ///< number of ranks of its version, if it is complete
+  std::optional<base::Error> unreadable = {};  ///< why it cannot be read now
   PERDURE_FIELDS(segment, ranks, unreadable)
 };
 
 std::uint32_t reader_of(const Job& job, std::uint32_t first) { return second_reader(job.nodes().node_of_rank, first); }
 
-// The chunk as well, where one was damaged: a manifest that verifies says nothing about it.
+// Reads the chunk as well, if one was damaged: a manifest that verifies says nothing about it.
 base::Result<ReadSegment> read_suspect(Job& job, Suspect& suspect) {
   PERDURE_TRY(const auto source, job.store().open_anew(suspect.ref));
   suspect.ref.identity = source->identity();
@@ -52,7 +52,7 @@ Verdict judge_now(Job& job, Suspect suspect) {
     return {std::move(read->segment), read->ranks};
   }
   if (read.error().code != PERDURE_CORRUPT) {
-    // Not there for this reader, which may be its own trouble: nothing is known of it then.
+    // This reader does not find it, which may be its own trouble: then nothing is known of it.
     if (read.error().code == PERDURE_NOT_FOUND) read.error().code = PERDURE_UNAVAILABLE;
     return {std::nullopt, 0, read.error()};
   }
@@ -103,7 +103,7 @@ base::Status read_again(Job& job, StoreView& view) {
   return {};
 }
 
-// One after the other, the lowest rank's first: each costs two exchanges, and there are few.
+// Reads one after the other, the lowest rank's first: each costs two exchanges, and there are few.
 base::Result<bool> read_again(Job& job, std::optional<Suspect> mine) {
   unsigned read = 0;
   for (; read < kMostSuspects; ++read) {

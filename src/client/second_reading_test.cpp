@@ -1,4 +1,4 @@
-// A reader that sees damage where there is none: nothing is set aside on its word alone.
+// A reader sees damage where there is none: nothing is set aside because of it alone.
 #include "client/second_reading.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ TEST(SecondReader, IsOnAnotherNodeWhereThereIsOne) {
   EXPECT_EQ(second_reader({0}, 0), 0U);
 }
 
-/// Memory that changes the first byte of what is read from the store, on the threads that say so, so many times.
+/// Memory that changes the first byte of data read from the store, on the threads that ask for it, so many times.
 class BadMemory : public os::Hooks {
  public:
   void after(const os::Operation& operation, int error_number) override {
@@ -38,7 +38,7 @@ constexpr unsigned kAlways = ~0U;
 
 class SecondReading : public JobOfThreads {
  protected:
-  /// Of one segment, whose chunks are damaged.
+  /// Damages the chunks of one segment.
   void damage_stored() const {
     const auto store = store::make_store(directory_ / "store").value();
     const auto segment = store->list("app").value().at(0).segments.at(0);
@@ -50,7 +50,7 @@ class SecondReading : public JobOfThreads {
     for (auto next = next_report(job); next; next = next_report(job)) reports += *next + "\n";
     return reports;
   }
-  /// A version that only the store has.
+  /// Stores a version that only the store has.
   void store_one() {
     on_ranks([&](Job& job) { wait_for_store(job, write(job, 1)); });
     forget_nodes();
@@ -160,7 +160,7 @@ TEST_F(SecondReading, ATableThatWasReadWronglyOnceIsReadAgain) {
   EXPECT_EQ(memory.spoilt, 1U);
 }
 
-// Twice wrong on one rank, good on another node: the same version is read once more.
+// A chunk is wrong twice on one rank, and good on another node: the same version is read once more.
 TEST_F(SecondReading, AChunkThatOneRankCannotReadIsReadAgain) {
   store_one();
   BadMemory memory;

@@ -1,4 +1,4 @@
-// The calls of a handle; restore() is in restore.cpp.
+// These are the calls of a handle; restore() is in restore.cpp.
 #include "client/session.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace perdure::client {
 namespace {
 
-// Of one rank: what one message can describe.
+// Limits for one rank: one message must be able to describe them.
 constexpr std::uint64_t kMaxChunks = 1 << 20;
 constexpr std::size_t kMaxRegions = 1'000'000;
 
@@ -45,7 +45,8 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   return session;
 }
 
-// No memory is that large, and the tables for so many chunks would exhaust it: refused before anything is allocated.
+// No machine has that much memory, and the tables for so many chunks would exhaust it. So it is refused before anything
+// is allocated.
 base::Status Session::check_chunks(const capture::Region& region) const {
   std::uint64_t bytes = 0;
   const capture::Region* replaced = regions_.find(region.id);
@@ -80,7 +81,7 @@ base::Status Session::unprotect(std::int32_t id) {
   return {};
 }
 
-// [local] Before all ranks agree on anything, so that a region that is nowhere is an error of all.
+// [local] Comes before all ranks agree on anything, so that a region that is nowhere is an error of all.
 base::Status Session::find_regions() {
   PERDURE_TRY(const bool moved,
               followed_.update(regions_, [&](const capture::Region& region) { return check_chunks(region); }));
@@ -96,7 +97,7 @@ base::Status Session::checkpoint(std::string_view name, std::int64_t version, ca
   return checkpoint_when_asked(name, version, &source);
 }
 
-// What asks during the call asks for the next one.
+// A request that arrives during the call asks for the next checkpoint.
 base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source) {
   const std::uint64_t asked = due_->asked();
   const base::Status outcome = collective([&] { return checkpoint_all(std::string(name), version, source); });
@@ -105,7 +106,7 @@ base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t 
   return outcome;
 }
 
-// Also of a first start, which had nothing to restore.
+// Notes the name after a first start, too, which had nothing to restore.
 void Session::note_name(std::string_view name) {
   (void)base::caught("perdure", [&]() -> base::Status {
     if (segment::check_name(name)) due_->uses(name);
@@ -113,7 +114,7 @@ void Session::note_name(std::string_view name) {
   });
 }
 
-// What this rank can tell by itself.
+// Checks everything that this rank can tell by itself.
 base::Status Session::may_begin(const std::string& name, std::int64_t version, const capture::Source* source) {
   PERDURE_CHECK(followed_.take_refusal());
   PERDURE_CHECK(segment::check_name(name));
@@ -160,11 +161,11 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   const bool in_step = !opened.any_wish && (ahead_of_all || opened.ahead == StagedAhead::not_told);
   const base::Status outcome =
       ahead_of_all ? commit_ahead(*ahead, !opened.any_busy) : capture_agreed(id, source, opened.regions);
-  // Of the attempt's time rank 0 knows best how old it is, and one rank that does not stage is enough.
+  // Rank 0 knows best how old the attempt's time is; a single rank that does not stage is enough to prevent its use.
   if (in_step) keep_next_attempt(name, opened, job_->rank() == 0 ? begun : os::monotonic_ns());
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && !flight_) (void)note_captured(id);
-  // Whoever failed at its commit would not wait with the others.
+  // A rank that failed at its commit would not wait with the others.
   if (job_->group().joined() && job_->config().boolean("redundancy.in_call") && agree(job_->comm(), outcome))
     (void)job_->group().wait_node_level(id, seconds_to_ns(job_->config().real("checkpoint.timeout")));
   left_ns_ = os::monotonic_ns();
@@ -172,7 +173,7 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   return outcome;
 }
 
-// At rank 0: an attempt on the branch that is written, and whether the one that was drawn before is still good.
+// Draws an attempt on the branch that is written, at rank 0, and tells whether the one drawn before is still good.
 base::Result<plan::Branch> Session::draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next) {
   const std::string& name = opening.name;
   PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
@@ -182,20 +183,20 @@ base::Result<plan::Branch> Session::draw_attempt(Opening& opening, std::optional
                   plan::branch_of(next->attempt.nonce) == branch;
   opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
   opening.root_words[1] = plan::nonce_on(branch, os::random_u64());
-  // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
+  // A version is written once: an existing one is never overwritten silently (option checkpoint.replace).
   if (!job_->config().boolean("checkpoint.replace"))
     PERDURE_CHECK(job_->known().check_free(name, static_cast<std::uint64_t>(opening.version)));
   return branch;
 }
 
-// What is little, and is the same to the engine whatever the other ranks have.
+// Only small captures may stage ahead, and only if the engine's answer does not depend on other ranks.
 bool Session::may_stage_ahead(const RegionNews& news) const {
   const bool in_call = job_->group().joined() && job_->config().boolean("redundancy.in_call");
   return regions_.bytes() <= ipc::kMostInMessage && !news.arrays && !news.declared.changed && !on_write() && !in_call &&
          !job_->engine().paced();
 }
 
-// Who could not keep it stages with the others, after the opening.
+// A rank that failed to remember the attempt falls back to staging after the opening.
 void Session::keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns) {
   (void)base::caught("checkpoint", [&]() -> base::Status {
     next_.told(name, {opened.next_words[0], opened.next_words[1]}, drawn_ns);
@@ -215,7 +216,7 @@ base::Status Session::capture_agreed(const segment::VersionId& id, capture::Sour
   return capture(id, source);
 }
 
-// A lost engine is the next call's trouble.
+// The next call finds out about a lost engine.
 void Session::tell_step(std::uint64_t entered_ns) {
   const std::uint64_t left_ns = std::exchange(left_ns_, 0);
   if (left_ns == 0 || !job_->engine().connected()) return;
@@ -277,7 +278,7 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
   VersionReader reader(*job_);
   base::Status fetched;
   Opening opening{Operation::stored_size, name, version};
-  opening.regions.local = true;  // what one rank has
+  opening.regions.local = true;  // memory of one rank
   do {
     PERDURE_CHECK(reader.choose(opening, ready));
     fetched = reader.fetch();
@@ -326,7 +327,7 @@ base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, s
 }
 
 base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {
-  left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
+  left_ns_ = 0;  // the time between checkpoints now includes more than the application's own
   return collective([&] {
     // Other ranks may not know of it, and make the exchange of a wait.
     base::Status ready;
@@ -362,7 +363,7 @@ base::Status Session::retire(std::string_view name, std::int64_t version) {
 
 base::Result<bool> Session::any(bool here, const MeetingPlace* at) {
   const comm::Patience patience(at == nullptr ? 0 : at->seconds);
-  if (at != nullptr)  // what ends here is no exchange of the call
+  if (at != nullptr)  // a capture that ends here is no exchange of the call
     if (const auto finished = finish_capture(); !finished && finished.error().code == PERDURE_TIMEOUT)
       return base::fail(late_at(*at, finished.error()));
   return collective([&]() -> base::Result<bool> {
@@ -375,7 +376,7 @@ base::Result<bool> Session::any(bool here, const MeetingPlace* at) {
   });
 }
 
-// A program asks in every step: what is being captured goes on meanwhile.
+// A program asks in every step: a capture in flight goes on meanwhile.
 base::Result<unsigned> Session::due() {
   return job_->comm().call([&]() -> base::Result<unsigned> {
     Opening opening;
@@ -389,7 +390,7 @@ base::Result<unsigned> Session::due() {
 base::Status Session::close(Closing closing, const std::string& why) {
   const base::Status outcome =
       closing == Closing::alone ? base::caught("close", [this] { return close_alone(); }) : close_together();
-  // Of what another rank could not do, that rank speaks.
+  // The rank that failed reports its failure.
   const bool speaks = !outcome && (outcome.error().code != PERDURE_PEER_FAILED || job_->rank() == 0);
   if (speaks && closing != Closing::by_owner)
     (void)base::caught("messages", [&]() -> base::Status {
@@ -403,11 +404,12 @@ base::Status Session::close_together() {
   const base::Status finished = finish_capture();
   bool met = false;
   const base::Status closed = collective([&] { return close_job(*job_, met); });
-  if (!met) (void)base::caught("close", [&] { return close_job_alone(*job_); });  // what is acknowledged gets stored
+  if (!met) (void)base::caught("close", [&] { return close_job_alone(*job_); });  // acknowledged versions get stored
   return closed ? finished : closed;
 }
 
-// What all ranks have copied is a version without another call. What some have not is none, and nobody was told of one.
+// A version that all ranks have copied needs no other call. If some rank has not copied it, it is no version, and no
+// rank was told of one.
 base::Status Session::close_alone() {
   if (flight_) flight_->end();
   return close_job_alone(*job_);

@@ -1,7 +1,7 @@
 #pragma once
-// What an application process holds: the state behind a perdure_t. The C functions check arguments and call these;
-// collective calls are those that perdure.h marks so. Every call is made under the handle's mutex (capi), so nothing
-// here is thread-safe by itself.
+// A Session is the state behind a perdure_t in an application process. The C functions check arguments and call these.
+// The collective calls are those that perdure.h marks so. Every call is made under the handle's mutex (capi), so
+// nothing here is thread-safe by itself.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,20 +28,20 @@ class VersionReader;
 
 enum class Closing {
   by_owner,  ///< [collective]
-  early,     ///< [collective] by somebody else
-  alone      ///< [local] The other ranks may be gone, and their communicator. The session is not to be destroyed then.
+  early,     ///< [collective] on behalf of the owner
+  alone      ///< [local] The other ranks, and their communicator, may be gone. Do not destroy the session then.
 };
 
-/// What a restore took.
+/// The version that a restore took.
 struct Restored {
   segment::VersionId id;
-  int source = 0;  ///< of perdure_progress::restore_source
+  int source = 0;  ///< the bits of perdure_progress::restore_source
   std::vector<PassedOver> passed_over;
 };
 
 class Session {
  public:
-  /// `settings` win over all others (config::effective_config).
+  /// Opens a session. `settings` win over all others (config::effective_config).
   static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                                      const std::vector<std::string>& settings = {});
 
@@ -49,44 +49,46 @@ class Session {
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
   base::Status name_thread(std::int32_t id) { return places_->name_thread(id); }
-  /// What is said of regions that are protected.
+  /// The protected regions.
   capture::RegionTable& regions() { return regions_; }
   FollowedRegions& followed() { return followed_; }
-  // Collective calls ask for no memory before others may wait for this rank (exchanges.hpp).
+  // Collective calls allocate nothing before the point at which others may wait for this rank (exchanges.hpp).
   base::Status checkpoint(std::string_view name, std::int64_t version);
-  /// Of what `source` describes once all ranks have agreed, instead of the protected regions.
+  /// Captures the data of `source`, once all ranks have agreed, instead of the protected regions.
   base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source);
-  /// Whether what is captured first goes on from that version without a restore, as images of one process do.
+  /// Says whether the first capture goes on from that version without a restore, as images of one process do.
   enum class Adopt { no, yes };
   base::Result<std::uint64_t> latest(std::string_view name, Adopt goes_on = Adopt::no);
   base::Result<segment::RegionEntry> stored_size(std::string_view name, std::int64_t version, std::int32_t id);
-  /// Of a version of any number of ranks; without boxes.
+  /// Describes an array in a version of any number of ranks; without boxes.
   base::Result<segment::ArrayEntry> stored_array(std::string_view name, std::int64_t version, std::int32_t id);
-  /// `ids` nothing: all protected regions. `branch`: of a version of this one and of what that went on from, whichever
-  /// branch is the current one.
+  /// `ids` empty: all protected regions. `branch`: takes a version of this branch or of the line it went on from,
+  /// whichever branch is the current one.
   base::Status restore(std::string_view name, std::int64_t version,
                        const std::optional<std::span<const std::int32_t>>& ids,
                        std::optional<std::string_view> branch = std::nullopt);
-  /// This rank's data, of whatever it is, to `target`. Of a version that fails `target` may have got a part; its
+  /// Restores this rank's data, of any kind, to `target`. A version that fails may have filled a part of `target`; its
   /// accept() begins anew with the next one.
   base::Status restore(std::string_view name, std::int64_t version, capture::Target& target,
                        std::optional<std::string_view> branch = std::nullopt);
-  /// Region `target.id` of rank `of` of those that wrote the version, to this rank's memory `target`.
+  /// Restores region `target.id` of rank `of` of the writers to this rank's memory `target`.
   base::Status restore_part(std::string_view name, std::int64_t version, std::uint32_t of,
                             const capture::Region& target);
-  /// What the last restore of this handle took, and what it passed over. PERDURE_NOT_FOUND: there was none.
+  /// Describes the version that the last restore of this handle took, and those that it passed over. PERDURE_NOT_FOUND:
+  /// no restore has succeeded.
   base::Result<Restored> restored() const;
   base::Status wait(std::string_view name, std::int64_t version, int level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
-  /// `known` has what this process knows by itself also where the engine does not answer.
+  /// Fills `known` with this process's own facts even if the engine does not answer.
   base::Status progress(perdure_progress& known);
   base::Result<std::string> next_report();
   base::Status retire(std::string_view name, std::int64_t version);
-  /// Whether it is so on any rank; with `at`, of ranks that have to be there together.
+  /// Tells whether `here` is true on any rank; with `at`, ranks have to be there together.
   base::Result<bool> any(bool here, const MeetingPlace* at = nullptr);
-  /// Bits of perdure_due_reason.
+  /// Gives bits of perdure_due_reason.
   base::Result<unsigned> due();
-  /// What fails is said where `messages` wants that, but to the owner, who is told. `why`: what makes it end.
+  /// Ends the session. A failure is printed if `messages` asks for it, except to the owner, who gets it returned.
+  /// `why`: the reason of the end.
   base::Status close(Closing closing = Closing::by_owner, const std::string& why = {});
   std::uint32_t rank() const { return job_->rank(); }
   std::uint32_t ranks() const { return job_->ranks(); }
@@ -113,7 +115,7 @@ class Session {
   base::Status finish_capture();
   base::Status close_together();
   base::Status close_alone();
-  /// [collective] As every collective call begins: what is in flight is finished first.
+  /// [collective] Begins every collective call: it first finishes the capture in flight.
   template <class Body>
   auto collective(Body body) {
     (void)finish_capture();
@@ -141,18 +143,18 @@ class Session {
   std::unique_ptr<Job> job_;
   capture::RegionTable regions_;
   FollowedRegions followed_;
-  std::optional<RegionPlaces> places_;  // from open() on
+  std::optional<RegionPlaces> places_;  // set in open()
   ArrayAgreement arrays_;
-  std::uint64_t left_ns_ = 0;  // the last checkpoint; 0: the time since says nothing
+  std::uint64_t left_ns_ = 0;  // end of the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};
   std::unique_ptr<CaptureInFlight> flight_;                           // begun by the last checkpoint, and not agreed on
-  std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last that failed after its call
+  std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last capture that failed after its call
   std::string hindered_;                                              // why the last one was copied by its call
-  plan::CaptureChoice choice_;                                        // of capture.mode=auto
+  plan::CaptureChoice choice_;                                        // choices of capture.mode=auto
   NextAttempt next_;
   std::optional<Restored> restored_;  // by the last restore
-  std::optional<Restored> latest_;    // what the last question for the latest found
-  std::optional<Due> due_;            // from open() on
+  std::optional<Restored> latest_;    // result of the last question for the latest
+  std::optional<Due> due_;            // set in open()
 };
 
 }  // namespace perdure::client

@@ -1,5 +1,5 @@
-// Checkpoints whose copying goes on after the call (docs/copy-on-write.md, docs/adr/0043): this rank's part ends in a
-// thread of its own, and all ranks agree on it at the beginning of their next collective call.
+// Checkpoints here go on copying after the call (docs/copy-on-write.md, docs/adr/0043). A thread of its own ends this
+// rank's part. All ranks agree on it at the beginning of their next collective call.
 #include <utility>
 
 #include "client/branch_to_write.hpp"
@@ -18,7 +18,7 @@ bool Session::on_write() const {
   return config.text("capture.mode") != "copy" && !in_call && !job_->engine().paced();
 }
 
-// With the exchange that every checkpoint has at its end: it says whether all ranks are done, too.
+// Uses the exchange that every checkpoint has at its end: it says whether all ranks are done, too.
 base::Status Session::capture_on_write(const segment::VersionId& id) {
   const bool chooses = job_->config().text("capture.mode") == "auto";
   std::optional<os::WriteReach> reach;
@@ -50,7 +50,7 @@ base::Status Session::capture_on_write(const segment::VersionId& id) {
   });
 }
 
-// Once, not at every checkpoint.
+// Tells it once, not at every checkpoint.
 void Session::tell_hindered(CaptureInFlight& flight) {
   hindered_ = flight.hindered();
   if (hindered_.empty()) return;
@@ -58,27 +58,27 @@ void Session::tell_hindered(CaptureInFlight& flight) {
   (void)job_->engine().channel().call(ipc::Note{"memory is copied by the checkpoint's call: " + hindered_});
 }
 
-// [collective] Outside of a call: it is no opening of one.
+// [collective] Runs outside of a call: it does not open one.
 base::Status Session::finish_capture() {
   if (!flight_) return {};
   const auto flight = std::move(flight_);
   const base::Status mine = base::caught("checkpoint", [&]() -> base::Status {
     const base::Status copied = flight->wait();
     const bool gone = !copied && copied.error().code == PERDURE_INVALID_ARGUMENT;
-    if (gone) PERDURE_CHECK(check_mapped(regions_, MemoryUse::capture));  // which says of which region
+    if (gone) PERDURE_CHECK(check_mapped(regions_, MemoryUse::capture));  // names the region that is gone
     return copied;
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
   const auto agreed = base::caught("checkpoint", [&] { return agree_on(job_->comm(), mine, !flight->busy()); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {
     if (agreed) return flight->commit(*agreed);
-    if (!flight->abort()) (void)note_captured(flight->id());  // its engine had seen it whole: its number is taken
+    if (!flight->abort()) (void)note_captured(flight->id());  // its engine had seen all of it: its number is taken
     if (!mine && job_->engine().connected())
       (void)job_->engine().channel().call(ipc::Note{flight->id().text() + " was not captured: " + mine.error().text()});
     return base::fail(agreed.error());
   });
   os::crash_point(os::CrashPoint::checkpoint_committed);
-  // What is only noted here changes nothing of that: no other rank knows of it.
+  // A failure to note it here changes nothing of that: no other rank knows of it.
   (void)base::caught("checkpoint", [&]() -> base::Status {
     if (!outcome) failed_.emplace(flight->id(), outcome.error());
     return outcome ? note_captured(flight->id()) : base::Status();

@@ -1,4 +1,4 @@
-// A checkpoint is of all ranks or of none.
+// A checkpoint succeeds on all ranks or on none.
 #include "client/session.hpp"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {
   });
 }
 
-/// The system gives new mappings from the upper end of what was freed. So nobody gets what is at the lower end.
+/// The system gives new mappings from the upper end of freed memory, so nobody gets its lower end.
 class FreedMemory {
  public:
   FreedMemory() {
@@ -62,7 +62,7 @@ class FreedMemory {
   bool freed_ = false;
 };
 
-// Every second element of 12, whose memory ranks have each for itself.
+// Makes a region of every second element of 12; each rank has memory of its own.
 capture::Region strided_region(std::byte* memory, std::uint32_t rank) {
   const std::uint64_t extents[1] = {24};
   segment::ArrayEntry field{{"field", "", ""}, array::ElementType::parse("f8", "test").value(), {}, {}, {}};
@@ -153,7 +153,7 @@ TEST_F(Checkpoint, HasWhatOwnersHaveAtTheCallAndNothingWhereOneHasNothing) {
   });
 }
 
-/// Takes everything, and refuses it then with this code.
+/// Accepts everything, and then refuses it with this code.
 class RefusingTarget : public capture::Target {
  public:
   explicit RefusingTarget(base::ErrorCode code) : code_(code) {}

@@ -47,12 +47,13 @@ struct ForksOfName {
   PERDURE_FIELDS(name, forks)
 };
 
-/// What rank 0 found in the store.
+/// Rank 0's findings in the store.
 struct InStore {
   StoreView view;
-  /// Of each name of an open question the newest that is whole there, and the newest of the question's run.
+  /// For each name of an open question, the newest attempt that the store has completely, and the newest such one of
+  /// its run.
   std::vector<segment::VersionId> whole = {};
-  std::vector<ForksOfName> forks = {};  ///< of the same names
+  std::vector<ForksOfName> forks = {};  ///< forks of the same names
   PERDURE_FIELDS(view, whole, forks)
   /// As far as it is known, both are of one run.
   bool related(const segment::VersionId& one, const segment::VersionId& other) const {
@@ -63,8 +64,8 @@ struct InStore {
   }
 };
 
-// By id: whether it is whole in tiers. Of all versions at once: looked at one by one, each would take a look at what
-// all nodes hold of all.
+// Tells for each version whether it is complete in tiers. Looks at all versions at once: one by one, each would need a
+// look at the holdings of all nodes.
 std::map<segment::VersionId, bool> versions_of(const std::vector<NodeHolding>& all) {
   std::map<segment::VersionId, std::vector<bool>> there;
   for (const auto& holding : all) {
@@ -83,7 +84,7 @@ std::map<segment::VersionId, bool> versions_of(const std::vector<NodeHolding>& a
 
 enum class By { any_run, its_run };
 
-// A version of another run makes up for none.
+// With By::its_run, versions of other runs do not count.
 bool superseded(const std::map<segment::VersionId, bool>& versions, const InStore& stored, const segment::VersionId& id,
                 By by) {
   const auto newer = [&](const segment::VersionId& other) {
@@ -94,7 +95,7 @@ bool superseded(const std::map<segment::VersionId, bool>& versions, const InStor
                      [&](const auto& other) { return other.second && newer(other.first); });
 }
 
-// All engines that captured it say the same. Who only has pieces that others captured cannot say.
+// All engines that captured it say the same. An engine that only has pieces that others captured cannot say.
 bool node_away(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   auto known = ipc::CaptureNodes::unknown;
   for (const auto& [node, held] : all)
@@ -102,7 +103,7 @@ bool node_away(const std::vector<NodeHolding>& all, const segment::VersionId& id
   return known != ipc::CaptureNodes::all_here;
 }
 
-// The segments that spilled chunks are in.
+// Gives the segments that have spilled chunks.
 std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   std::vector<plan::SegmentPart> parts;
   for (const auto& [node, held] : all)
@@ -111,7 +112,7 @@ std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const 
   return parts;
 }
 
-// Every engine knows the outcome, but nobody will write all of it: what a recovery brought was not committed.
+// Every engine knows the outcome, but some part will never be written: a recovery brought it, and did not commit it.
 bool unfinished(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   std::vector<bool> planned(ranks_of(all, id));
   for (const auto& [node, held] : all) {
@@ -130,7 +131,7 @@ bool any_holding(const std::vector<NodeHolding>& all, const segment::VersionId& 
                      [&](const NodeHolding& one) { return one.held.id == id && wanted(one.held); });
 }
 
-// Each version that some engine does not know the outcome of, or that is unfinished; the same list on all ranks.
+// Gives each version whose outcome some engine does not know, or that is unfinished; the same list on all ranks.
 std::vector<segment::VersionId> to_settle(const std::vector<NodeHolding>& all,
                                           const std::map<segment::VersionId, bool>& versions) {
   std::vector<segment::VersionId> ids;
@@ -142,7 +143,7 @@ std::vector<segment::VersionId> to_settle(const std::vector<NodeHolding>& all,
   return ids;
 }
 
-// The newest that is whole: its manifests are read, and those of what is newer and damaged.
+// Gives the newest complete version. Reads its manifests, and those of newer damaged ones.
 std::optional<segment::VersionId> newest_whole(store::Store& store, std::vector<store::VersionListing> listings) {
   std::sort(listings.begin(), listings.end(), [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
   for (const auto& listing : listings)
@@ -177,11 +178,11 @@ void look_at(Job& job, const std::vector<segment::VersionId>& ids, InStore& stor
     for (const auto& listing : listings)
       if (listing.id == id) view_stored(job.store(), listing, view);
   }
-  // Damage that nobody else has seen yet is no reason to give anything up.
+  // Damage that no second reader has seen yet is no reason to give anything up.
   if (!view.suspects.empty() && !view.unreadable) view.unreadable = view.suspects.front().why;
 }
 
-// A node whose part of a version is at the store may have let go of its slots already. Rank 0 looks.
+// A node whose part of a version is at the store may have evicted its slots already. Rank 0 looks.
 base::Result<InStore> look_at_store(Job& job, const std::vector<segment::VersionId>& ids) {
   std::vector<std::byte> told;
   if (job.comm().rank() == 0) {
@@ -214,7 +215,8 @@ base::Status carry_out(Job& job, const segment::VersionId& id, const plan::Settl
   return {};
 }
 
-// What more this node writes of a version that its engine has committed. That it cannot is no reason to go without.
+// Adds segments that this node still has to write of a version that its engine has committed. A failure to do so is no
+// reason to go without the version.
 base::Status finish(Job& job, const ToldVersion& held, const plan::Settlement& settlement) {
   auto segments = job.my_segments(settlement.segments);
   std::erase_if(segments, [&](const auto& segment) {
@@ -248,11 +250,11 @@ base::Status settle_one(Job& job, const std::vector<NodeHolding>& all,
                                 node_away(all, id)};
   const auto settlement = plan::settle(evidence, job.nodes().node_of_rank, job.aggregation());
   const bool older = superseded(versions, stored, id, By::any_run);
-  // What another run left, and cannot be decided, is in nobody's way.
+  // An undecidable attempt of another run blocks nothing.
   if (!mine->held.committed && older && settlement.verdict == plan::Verdict::undecided)
     return carry_out(job, id, {plan::Verdict::waits, {}});
   if (!mine->held.committed) return carry_out(job, id, settlement);
-  // Of an older version the store may have nothing any more on purpose.
+  // The store may have removed an older version on purpose.
   return older ? base::Status() : finish(job, mine->held, settlement);
 }
 
@@ -270,7 +272,7 @@ base::Status settle(Job& job) {
   for (const auto& holding : all)
     if (holding.held.committed && !holding.held.capturing) job.known().was_complete(holding.held.id);
   const auto open_questions = to_settle(all, versions);
-  // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
+  // A version that is complete in tiers may have parts in the store, too, if some engine knew the outcome.
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
     return !versions.at(id) || any_holding(all, id, [](const ToldVersion& held) { return held.committed; });
   });

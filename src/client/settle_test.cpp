@@ -1,4 +1,4 @@
-// What a job that died left undecided: its next launch decides about each version by what there is of that one.
+// A job that died left attempts undecided: its next launch decides about each version by its remaining data.
 #include "client/settle.hpp"
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 
 class Settling : public JobOfThreads {
  protected:
-  /// As a rank that dies before anybody commits.
+  /// Stages only, like a rank that dies before anybody commits.
   static void stage_only(Job& job, const segment::VersionId& id) {
     capture::GeneratedSource source(kBytes, seed(job.rank()));
     VersionWriter writer(job, source);
@@ -39,7 +39,7 @@ TEST_F(Settling, GivesUpAVersionThatLacksAPieceThoughAnotherIsWhole) {
   });
 }
 
-/// Records that a node writes.
+/// The records that a node writes.
 class Recorded : public os::FaultRules {
  public:
   Recorded(const std::string& store, std::string catalog)
@@ -74,8 +74,8 @@ TEST_F(Settling, WritesNothingWhereTheOutcomeIsKnown) {
   EXPECT_EQ(hooks.records, 0U);
 }
 
-// Chunks that found no slot are in segments that hold the ranks of a node: a job that writes other ones leaves them to
-// the next that writes those.
+// Chunks that found no slot are in segments that hold the ranks of a node. A job that writes other segments leaves them
+// to the next one that writes those.
 TEST_F(Settling, LeavesSegmentsThatWereBegunWithOtherRanksAsTheyAre) {
   const std::string small = "tier.order=file;tier.file.max_bytes=256KiB;";
   std::vector<segment::VersionId> written(4);

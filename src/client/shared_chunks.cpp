@@ -11,8 +11,8 @@
 namespace perdure::client {
 namespace {
 
-// By each rank before the others take it: so much at least, and else what makes so many rounds. Chunks are not cut, so
-// that there may be twice as many.
+// The least that each rank lends before the others take it; a greater amount keeps the number of rounds. Chunks are not
+// cut, so it may be twice as much.
 constexpr std::uint64_t kLentAtOnce = 4 * base::MiB;
 constexpr std::uint64_t kRounds = 16;
 
@@ -64,7 +64,8 @@ base::Status SharedChunks::take_guest(const ipc::GuestChunk& guest, const Take& 
   PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) {
     base::Status read = read_slot(job_.engine().slots(), slot_of(guest.slot), guest.length, guest.hash, spans,
                                   reader_.id().text(), chunk_name(chunk));
-    // It was verified when it was brought; who brought it may have let it go. That says nothing about the version.
+    // The chunk was verified when it was brought; the rank that brought it may have released it. That says nothing
+    // about the version.
     if (!read && read.error().code == PERDURE_CORRUPT) {
       read.error().code = PERDURE_UNAVAILABLE;
       read.error().retryable = true;
@@ -94,7 +95,8 @@ void SharedChunks::release() {
   });
 }
 
-// [local] The leader. What other nodes do not have any more is read from the store, if all of it is there.
+// [local] Brings chunks, at the leader. If other nodes no longer have them, reads them from the store, if all of the
+// version is there.
 base::Status SharedChunks::bring(const Chunks& wanted) {
   ipc::RecoverGuests request{reader_.id(), reader_.ranks(), {}, {}};
   std::vector<std::uint32_t> ranks;
@@ -113,13 +115,13 @@ base::Status SharedChunks::bring(const Chunks& wanted) {
   return {};
 }
 
-// In as many rounds as there is room for. What a round brought nothing of is left to the store.
+// Reads in as many rounds as the room requires. Chunks of which a round brought nothing are left to the store.
 base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
   for (bool more = true; more;) {
     const bool brings = job_.leads() && !wanted.empty();
     const base::Status brought =
         agree(job_.comm(), brings ? base::caught("restore", [&] { return bring(wanted); }) : base::Status());
-    if (!brought && brings) release();  // nobody has asked for them yet
+    if (!brought && brings) release();  // no rank has asked for them yet
     PERDURE_CHECK(brought);
     const std::size_t before = wanted.size();
     const base::Status taken = base::caught("restore", [&]() -> base::Status {
@@ -140,7 +142,7 @@ base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
   return {};
 }
 
-// Out of memory where a chunk is, and was verified.
+// Takes a chunk out of memory, where it was verified.
 base::Status SharedChunks::take_from_memory(const plan::StoredChunk& chunk, base::ConstByteSpan bytes,
                                             const Take& take) {
   PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) -> base::Status {
@@ -155,8 +157,8 @@ base::Status SharedChunks::take_from_memory(const plan::StoredChunk& chunk, base
   return {};
 }
 
-// Read by one rank, for the others into a slot: straight into it where it is memory. Without a slot each of them reads
-// it.
+// One rank reads the chunk into a slot for the others, straight if the slot is memory. Without a slot, each of them
+// reads it.
 base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& take) {
   const auto& chunk = reading.chunk;
   const auto number = static_cast<std::uint32_t>(chunk.chunk);
@@ -184,8 +186,8 @@ base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& t
   return {};
 }
 
-// In rounds: what one round has lent makes room for the next one, in slots that have memory and are in the caches. Not
-// in many, because in each of them all wait for the slowest.
+// Reads in rounds: chunks lent in one round make room for the next one, in slots that have memory and are in the
+// caches. The rounds are few, because in each of them all ranks wait for the slowest.
 base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take) {
   Rounds rounds;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
@@ -206,7 +208,7 @@ base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReadin
   return {};
 }
 
-// Whether it was the last one, on all ranks.
+// Tells whether it was the last round, on all ranks.
 base::Result<bool> SharedChunks::lend_round(Rounds& rounds, const Take& take) {
   const bool lends = !rounds.left.empty();
   const base::Status lent = agree_after(job_.comm(), "restore", [&]() -> base::Status {
@@ -219,7 +221,7 @@ base::Result<bool> SharedChunks::lend_round(Rounds& rounds, const Take& take) {
     }
     return {};
   });
-  if (!lent && lends) release();  // nobody has asked for them yet
+  if (!lent && lends) release();  // no rank has asked for them yet
   PERDURE_CHECK(lent);
   const base::Status taken = base::caught("restore", [&]() -> base::Status {
     if (!rounds.takes) return {};

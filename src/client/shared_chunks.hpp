@@ -1,6 +1,6 @@
 #pragma once
-// Chunks of any ranks' pieces, for ranks of this launch that need some of them: each is had once on a node, from
-// another node or from the store, and read by all who need it out of that node's slots. (docs/adr/0036)
+// Brings chunks of any ranks' pieces to a node once, from another node or from the store. All ranks of this launch that
+// need a chunk read it out of that node's slots. (docs/adr/0036)
 #include <functional>
 #include <set>
 #include <vector>
@@ -13,22 +13,22 @@ namespace perdure::client {
 class SharedChunks {
  public:
   SharedChunks(Job& job, VersionReader& reader) : job_(job), reader_(reader) {}
-  /// The whole chunk to `spans`, verified; where they have no address it is only verified.
+  /// Reads the whole chunk to `spans`, and verifies it; spans without an address are only verified.
   using Read = std::function<base::Status(const std::vector<capture::MemorySpan>& spans)>;
   using Take = std::function<base::Status(const plan::StoredChunk& chunk, const Read& read)>;
-  /// [collective] Calls `take` once for each chunk that this rank is a user of, in any order. `readings`: of this node,
-  /// the same on all its ranks. All ranks get an error when one does.
+  /// [collective] Calls `take` once for each chunk that this rank is a user of, in any order. `readings`: the readings
+  /// of this node, the same on all its ranks. All ranks get an error when one does.
   base::Status read(const std::vector<plan::ChunkReading>& readings, const Take& take);
-  /// Of perdure_progress::restore_source what came by guests: 4 from other nodes, 2 from the store.
+  /// Bits of perdure_progress::restore_source for data that came by guests: 4 from other nodes, 2 from the store.
   int source() const { return source_; }
 
  private:
   using Chunks = std::set<plan::StoredChunk>;
-  /// What this rank reads for others, too, and has not lent yet: the next one last.
+  /// The chunks that this rank reads for others, too, and has not lent yet: the next one last.
   struct Rounds {
     std::vector<const plan::ChunkReading*> left;
-    std::uint64_t at_once = 0;  ///< bytes
-    bool takes = false;         ///< of what other ranks lend
+    std::uint64_t at_once = 0;  ///< bytes to lend in a round
+    bool takes = false;         ///< this rank takes chunks that other ranks lend
   };
   base::Status read_from_nodes(Chunks wanted, const Take& take);
   base::Status read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take);
@@ -43,7 +43,7 @@ class SharedChunks {
 
   Job& job_;
   VersionReader& reader_;
-  Chunks mine_;  // that were not taken yet
+  Chunks mine_;  // own chunks that were not taken yet
   int source_ = 0;
 };
 

@@ -33,7 +33,7 @@ bool in_order(const Shared& a, const Shared& b) {
 
 }  // namespace
 
-/// Hashes of what a rank has together with another one, box by box.
+/// Hashes of the elements that a rank shares with another one, box by box.
 struct SharedElements::ToldHashes {
   std::int32_t id = 0;
   std::uint64_t other = 0;
@@ -54,7 +54,7 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
   std::vector<array::Box> wholes;
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
-    std::vector<std::int32_t> left;  // what earlier declarations left to others
+    std::vector<std::int32_t> left;  // elements that earlier declarations left to others
     each_global(regions, [&](std::int32_t id, const ArrayPart& part) {
       if (&part.captured() != &part.memory()) left.push_back(id);
       if (any) mine.emplace_back(id, boxes_of(part));
@@ -131,7 +131,7 @@ base::Status SharedElements::leave(capture::RegionTable& regions) const {
   return {};
 }
 
-// All ranks add up a few words. Only where they say that something differs it is looked for.
+// Adds up a few words of all ranks. Only if the sums differ, the ranks look for the difference.
 base::Status SharedElements::compare(comm::Communicator& comm, capture::RegionTable& regions) const {
   if (!any_) return {};
   const auto rank = static_cast<std::uint64_t>(comm.rank());
@@ -156,7 +156,7 @@ base::Status SharedElements::compare(comm::Communicator& comm, capture::RegionTa
   return plan::SharedSum::all_equal(words) ? base::Status() : name_difference(comm, regions, std::move(own));
 }
 
-// [local] What a lower rank says of what it has together with this one.
+// [local] Compares a lower rank's hashes with this rank's, for the elements that they share.
 base::Status SharedElements::compare_told(const ToldValues& said, std::size_t from, const std::vector<ToldHashes>& mine,
                                           Difference& first) const {
   for (const auto& theirs : said.pairs) {
@@ -174,12 +174,12 @@ base::Status SharedElements::compare_told(const ToldValues& said, std::size_t fr
   return {};
 }
 
-// The lower rank of a pair says its hashes, the other one compares.
+// The lower rank of a pair tells its hashes, the other one compares.
 base::Status SharedElements::name_difference(comm::Communicator& comm, const capture::RegionTable& regions,
                                              std::vector<ToldHashes> own) const {
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
   std::vector<std::byte> told;
-  std::vector<ToldHashes> mine;  // of what lower ranks have, too
+  std::vector<ToldHashes> mine;  // hashes of elements that lower ranks have, too
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     ToldValues values;
     for (ToldHashes& hashes : own) (hashes.other < rank ? mine : values.pairs).push_back(std::move(hashes));

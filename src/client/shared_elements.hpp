@@ -1,5 +1,5 @@
 #pragma once
-// Elements of arrays that several ranks have: the first of these ranks stores them, and all are to have the same
+// Finds elements of arrays that several ranks have: the first of these ranks stores them. All must have the same
 // values, bit for bit. (docs/adr/0036)
 #include <map>
 #include <vector>
@@ -11,29 +11,29 @@ namespace perdure::client {
 
 class SharedElements {
  public:
-  /// Whoever shares an array with more others than `most_others` means a replicated one.
+  /// A rank that shares an array with more others than `most_others` should declare it replicated.
   explicit SharedElements(std::size_t most_others = 256) : most_others_(most_others) {}
-  /// [collective] After the declarations were found to be good. `any`, the same on all ranks: some element has several
-  /// owners. The parts in `regions` leave to others what those store. PERDURE_MISMATCH on all ranks: a rank shares
-  /// elements with too many others.
+  /// [collective] Finds the shared elements, after the declarations were found to be good. `any`, the same on all
+  /// ranks: some element has several owners. The parts in `regions` leave to others the elements that those store.
+  /// PERDURE_MISMATCH on all ranks: a rank shares elements with too many others.
   base::Status find(comm::Communicator& comm, bool any, capture::RegionTable& regions);
-  /// [collective] Before every capture. PERDURE_MISMATCH on all ranks, with the same text: two ranks have other values.
-  /// Each rank says plan::SharedSum::kWords words, however many there are; where something differs, its hashes, too.
-  /// Parts that were declared once more with the same boxes, in other memory, leave the same to others again. Costs
-  /// nothing where nothing is shared.
+  /// [collective] Compares the values; call it before every capture. PERDURE_MISMATCH on all ranks, with the same text:
+  /// two ranks have different values. Each rank tells plan::SharedSum::kWords words, however many ranks there are;
+  /// after a difference, its hashes, too. Parts declared once more with the same boxes, in other memory, leave the same
+  /// elements to others again. Costs nothing if nothing is shared.
   base::Status compare(comm::Communicator& comm, capture::RegionTable& regions) const;
 
  private:
-  /// What this rank and another one have of an array, in an order that both know.
+  /// The elements of an array that this rank and another one share, in an order that both know.
   struct Pair {
     std::int32_t id = 0;
     std::size_t other = 0;
-    std::vector<capture::ArrayPart::Shared> boxes;  // and in which of this rank's boxes they are
+    std::vector<capture::ArrayPart::Shared> boxes;  // and the boxes of this rank that contain them
   };
   struct ToldHashes;
   struct ToldValues;
   base::Status leave(capture::RegionTable& regions) const;
-  struct Difference {  // the first that this rank knows of
+  struct Difference {  // the first difference that this rank knows of
     std::size_t pair = ~std::size_t{0}, box = 0;
   };
   base::Status compare_told(const ToldValues& said, std::size_t from, const std::vector<ToldHashes>& mine,
@@ -45,7 +45,7 @@ class SharedElements {
   std::size_t most_others_;
   bool any_ = false;
   std::vector<Pair> pairs_;                                               // ascending by id, then by the other rank
-  std::map<std::int32_t, std::vector<capture::ArrayPart::Shared>> left_;  // to lower ranks, by id
+  std::map<std::int32_t, std::vector<capture::ArrayPart::Shared>> left_;  // elements left to lower ranks, by id
 };
 
 }  // namespace perdure::client

@@ -14,16 +14,17 @@ namespace {
 
 constexpr std::array kTaken{SIGTERM, SIGINT, SIGUSR1};
 
-// What the handler reads and writes. It may run at any moment, on any thread.
+// The handler reads and writes these. It may run at any moment, on any thread.
 std::atomic<std::uint64_t> signals_asked{0};
-std::atomic<std::int64_t> end_asked_ns{0};  // the first; 0: none
+std::atomic<std::int64_t> end_asked_ns{0};  // the first one; 0: none
 std::atomic<std::int64_t> together_ns{0};
-std::atomic<pid_t> taker{0};  // not the children that it forks; 0: nobody, and our handler stands for the program's
+std::atomic<pid_t> taker{0};  // the process that takes signals, not the children that it forks; 0: none, and our
+                              // handler stands for the program's
 std::array<struct sigaction, kTaken.size()> programs_actions{};
-// A handler of the program that came while ours was there may pass signals on to ours for ever. Ours is put in front of
-// it again for later handles, and what comes back then gets what was there before both.
+// A handler of the program that came while ours was there may pass signals on to ours for ever. Later handles put ours
+// in front of it again. Signals that come back then get the handler that was there before both.
 std::array<bool, kTaken.size()> given_out{};                   // ours was installed, and not taken out again
-std::array<struct sigaction, kTaken.size()> actions_behind{};  // before ours was given out
+std::array<struct sigaction, kTaken.size()> actions_behind{};  // actions before ours was given out
 std::array<std::atomic<bool>, kTaken.size()> in_front_again{};
 std::array<std::atomic<pid_t>, kTaken.size()> passing_on{};  // the thread that is in the program's handler
 std::mutex holders_mutex;
@@ -40,7 +41,7 @@ bool has_handler(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-// The program's handler, or what the system does where there is none.
+// Runs the program's handler, or the system's default if there is none.
 void as_before(const struct sigaction& action, int signal, siginfo_t* info, void* context) {
   if ((action.sa_flags & SA_SIGINFO) != 0) return action.sa_sigaction(signal, info, context);
   if (has_handler(action)) return action.sa_handler(signal);
@@ -48,7 +49,7 @@ void as_before(const struct sigaction& action, int signal, siginfo_t* info, void
   (void)::raise(signal);  // it is blocked until the handler returns
 }
 
-// Whether this one is to be obeyed, not noted.
+// Tells whether this one is to be obeyed, not noted.
 bool comes_again(int signal) {
   if (signal == SIGUSR1) return false;
   std::int64_t none = 0;
@@ -76,7 +77,7 @@ bool is_our_handler(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == perdure_client_on_signal;
 }
 
-// A handler of the program keeps what it had asked for.
+// A handler of the program keeps the flags that it had asked for.
 struct sigaction in_front_of(const struct sigaction& program) {
   struct sigaction mine = {};
   mine.sa_sigaction = perdure_client_on_signal;
@@ -90,7 +91,7 @@ struct sigaction in_front_of(const struct sigaction& program) {
 
 }  // namespace
 
-// Read first, set then: a signal may come in between.
+// Reads first, then sets: a signal may come in between.
 Signals::Signals(std::chrono::nanoseconds together) {
   const std::lock_guard guard(holders_mutex);
   const bool first = signal_holders++ == 0 || taker != ::getpid();

@@ -1,4 +1,4 @@
-// Checkpoints of several nodes that come faster than the store takes them. (docs/adr/0050)
+// Checkpoints of several nodes come faster than the store takes them. (docs/adr/0050)
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ class FastJob : public JobOfThreads {
       all[i] = static_cast<std::byte>(i * 31 + rank * 7 + static_cast<std::uint64_t>(version) * 13);
     return all;
   }
-  /// Returns the versions that the store has whole.
+  /// Returns the versions that the store has completely.
   std::vector<std::uint64_t> stored() const {
     std::vector<std::uint64_t> versions;
     const auto store = store::make_store(directory_ / "store").value();
@@ -44,7 +44,7 @@ class FastJob : public JobOfThreads {
       if (listing.all_present()) versions.push_back(listing.id.version);
     return versions;
   }
-  /// Begins with version 1, whose flush stops at segments with `part` in their names; then `count` more.
+  /// Writes version 1, whose flush stops at segments with `part` in their names; then `count` more.
   void run_fast(const std::string& part, std::int64_t count, const std::function<void(Session&, std::uint32_t)>& then) {
     test_support::StoppedStore store(directory_ / "store", part);
     const test_support::InstalledHooks installed(store);
@@ -91,7 +91,7 @@ TEST_F(FastJob, HoldsFewVersionsHoweverFastTheyCome) {
   EXPECT_LE(stored().size(), 6U);
 }
 
-// Else each node would write a version that the other one lacks.
+// Otherwise each node would write a version that the other one lacks.
 TEST_F(FastJob, GetsWholeVersionsToTheStoreWhereOneNodeIsSlow) {
   run_fast("-0001-of-0002", 60, [&](Session& session, std::uint32_t rank) {
     EXPECT_TRUE(stored().empty()) << "one of two segments";
@@ -127,10 +127,10 @@ TEST_F(FastJob, BringsItsNewestVersionToTheStoreWhenNothingNewerComes) {
   });
 }
 
-// Redundancy of what is skipped goes, and level node is still reached.
+// The redundancy of skipped versions goes, and level node is still reached.
 TEST_F(FastJob, WithRedundancyKeepsWhatItPromised) {
   more_ = "redundancy.scheme=partner;redundancy.group_size=2";
-  most_pending_ = 201;  // what is being replicated stays
+  most_pending_ = 201;  // versions being replicated stay
   run_fast("-of-0002", 200, [&](Session& session, std::uint32_t rank) {
     const auto at_node = session.wait("app", 201, PERDURE_LEVEL_NODE, 60);
     EXPECT_TRUE(at_node) << at_node.error().text();

@@ -1,5 +1,5 @@
 #pragma once
-// Slot addresses as the engine's replies carry them.
+// Encodes slot addresses as the engine's replies carry them.
 #include "ipc/slot_address.hpp"
 #include "tier/tier.hpp"
 

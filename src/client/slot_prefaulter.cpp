@@ -67,7 +67,7 @@ void SlotPrefaulter::run() {
     const auto until = not_before_;  // which changes while this waits
     if (changed_.wait_until(guard, until, ends)) break;
     Task& task = tasks_.front();
-    task.slot.fresh = false;  // whoever is granted the slot decides anew whether it has to be backed again
+    task.slot.fresh = false;  // the rank that is granted the slot decides anew whether to back it again
     const std::uint64_t begin = task.done;
     task.done = std::min(begin + kAtOnce, task.bytes);
     const Task now = task;
@@ -75,7 +75,7 @@ void SlotPrefaulter::run() {
     guard.unlock();
     const bool prepared = slots_.prepare_part(now.slot, begin, now.done).has_value();
     guard.lock();
-    // Without room the rest of it would be refused, too. Unless it was forgotten meanwhile.
+    // Without room the rest of it would be refused, too, unless it was forgotten meanwhile.
     if (!prepared && now.done < now.bytes && !tasks_.empty() && tasks_.front().done == now.done) tasks_.pop_front();
   }
   running_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Prepares slots ahead of the first capture, on a thread of its own: pages are zeroed and mapped while the application
+// Prepares slots ahead of the first capture, on a thread of its own. Pages are zeroed and mapped while the application
 // starts up, not while it waits.
 #include <chrono>
 #include <condition_variable>
@@ -16,15 +16,16 @@ class SlotPrefaulter {
  public:
   explicit SlotPrefaulter(tier::SlotIo& slots) : slots_(slots) {}
   ~SlotPrefaulter() { stop(); }
-  /// Before the first add(). Empty, as without this call: on those of who calls add().
+  /// Sets the thread's processors, before the first add(). Empty, or without this call: those of the thread that calls
+  /// add().
   void run_on(const os::CpuSet& cpus) { cpus_ = cpus; }
-  /// Those of the engine that are near the rank; empty: as the application.
+  /// The processors of the engine that are near the rank; empty: as the application.
   const os::CpuSet& cpus() const { return cpus_; }
-  /// Prepares `bytes` of the slot soon. A failure is no loss: the capture prepares again and hears the reason.
+  /// Prepares `bytes` of the slot soon. A failure loses nothing: the capture prepares again and gets the reason.
   void add(const tier::SlotAddress& slot, std::uint64_t bytes);
   void stop();  ///< forgets what was not begun; add() starts anew
-  /// Goes no further while one of these lives, and a little longer: somebody waits for what the processors do besides,
-  /// and when one rank is done, others of its node are about to be. One at a time.
+  /// Stops the preparing while one of these lives, and a little longer: a rank waits for the processors' other work.
+  /// When one rank is done, others of its node are about to be. One at a time.
   class Pause {
    public:
     explicit Pause(SlotPrefaulter& of) : of_(of) { of_.pause(true); }
@@ -50,7 +51,7 @@ class SlotPrefaulter {
   os::CpuSet cpus_;
   std::mutex mutex_;
   std::deque<Task> tasks_;
-  std::condition_variable changed_;  // no task is left, or it is to pause
+  std::condition_variable changed_;  // signals that no task is left, or that it is to pause
   bool running_ = false, paused_ = false;
   std::chrono::steady_clock::time_point not_before_;
   os::Thread thread_;

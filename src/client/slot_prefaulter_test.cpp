@@ -1,3 +1,4 @@
+// A thread backs slots ahead of their use.
 #include "client/slot_prefaulter.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Small checkpoints: one message to the engine, a commit whose answer the next call takes.
+// Small checkpoints take one message to the engine, and a commit whose answer the next call takes.
 #include "client/ranks_testing.hpp"
 
 namespace perdure::client {
@@ -65,7 +65,7 @@ TEST_F(SmallCheckpoints, MayBeRetiredWaitedForAndClosedAfterRightAway) {
 
 TEST_F(SmallCheckpoints, ThatEndWithTheirProgramAreThereInTheNext) {
   for (std::int64_t version = 1; version <= 3; ++version) {
-    on_ranks([&](Job& job) {  // nobody closes it
+    on_ranks([&](Job& job) {  // no rank closes it
       capture::GeneratedSource source(4096, seed(job.rank()));
       VersionWriter writer(job, source);
       const auto id = attempt_at(job, version);
@@ -110,7 +110,7 @@ TEST_F(SmallCheckpoints, WhoseEngineEndsBeforeItAnswersHoldAndAreCommittedByTheN
     capture::GeneratedSource source(4096, seed(job.rank()));
     VersionWriter writer(job, source);
     ASSERT_TRUE(agree(job.comm(), stage(writer, id)));
-    job.engine().channel().close();  // as when it ends: what is posted gets no answer
+    job.engine().channel().close();  // as when it ends: a posted message gets no answer
     ASSERT_TRUE(writer.commit());
     ASSERT_TRUE(job.comm().barrier());
     VersionReader reader(job);

@@ -1,5 +1,5 @@
 #pragma once
-// What the store has of the versions of a name, as rank 0 found it.
+// Rank 0 finds the store's versions of a name, and these describe them.
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,8 +32,9 @@ struct Suspect {
   segment::VersionId id;
   store::SegmentRef ref;
   base::Error why;
-  std::uint32_t rank = 0;                   ///< whose chunk
-  std::optional<std::uint32_t> chunk = {};  ///< that is damaged; nothing: header, manifest, a table or trailer are
+  std::uint32_t rank = 0;  ///< rank whose chunk is damaged
+  std::optional<std::uint32_t> chunk =
+      {};  ///< the damaged chunk; nothing: header, manifest, a table or trailer is damaged
   PERDURE_FIELDS(id, ref, why, rank, chunk)
 };
 
@@ -47,11 +48,11 @@ struct SegmentAside {
 struct StoreView {
   std::vector<StoredVersionView> versions;
   std::optional<base::Error> unreadable = {};    ///< why some of it, or all, could not be read
-  std::vector<Suspect> suspects = {};            ///< of the versions; not among their segments
+  std::vector<Suspect> suspects = {};            ///< suspects of the versions; they are not among their segments
   std::uint64_t forgotten_ns = 0;                ///< attempts up to this time are gone (store::Store::forget)
-  std::vector<SegmentAside> aside = {};          ///< of attempts that were looked at
-  std::vector<segment::VersionId> leaving = {};  ///< segments of these went meanwhile: removed, or set aside
-  plan::Line line = {};                          ///< that numbers of versions mean; empty: all branches
+  std::vector<SegmentAside> aside = {};          ///< quarantined segments of attempts that were looked at
+  std::vector<segment::VersionId> leaving = {};  ///< attempts whose segments went meanwhile: removed, or set aside
+  plan::Line line = {};                          ///< the line that numbers of versions mean; empty: all branches
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;
@@ -60,19 +61,19 @@ struct StoreView {
 
 struct ReadSegment {
   StoredSegment segment;
-  std::uint32_t ranks = 0;  ///< of the version
+  std::uint32_t ranks = 0;  ///< ranks of the version
 };
-/// Its manifest; PERDURE_CORRUPT when that is damaged, or another segment's.
+/// Reads a segment's manifest. PERDURE_CORRUPT when that is damaged, or another segment's.
 base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const segment::VersionId& id,
                                        const store::SegmentRef& ref);
 
-/// The attempts at versions of `name` that the store lists; none where there is no such name, or no store yet. `known`:
-/// a store that was there when this job looked has vanished when it is not there: PERDURE_UNAVAILABLE.
+/// Lists the attempts at versions of `name` in the store; none if there is no such name, or no store yet. `known`: if
+/// the store was there when this job looked, and is not there now, it has vanished: PERDURE_UNAVAILABLE.
 base::Result<std::vector<store::VersionListing>> list_versions(store::Store& store, const std::string& name,
                                                                KnownVersions& known);
 
-/// Adds one attempt to `view` with the segments whose manifests verify. What is damaged twice, the second time read
-/// past this machine's memory of it, is a suspect.
+/// Adds one attempt to `view` with the segments whose manifests verify. A segment that is damaged twice, the second
+/// time read past this machine's page cache, is a suspect.
 void view_stored(store::Store& store, const store::VersionListing& listing, StoreView& view);
 
 }  // namespace perdure::client

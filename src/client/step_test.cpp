@@ -1,4 +1,4 @@
-// Ranks tell their engine how long they were the application's own.
+// Ranks tell their engine how long the application had them.
 #include <gtest/gtest.h>
 
 #include <array>

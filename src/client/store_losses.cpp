@@ -10,10 +10,10 @@ namespace {
 
 using Segments = std::set<std::pair<std::uint32_t, std::uint32_t>>;  // index and count
 
-/// What the store has of a version, as it was looked at.
+/// The segments of a version that were in the store.
 struct StoreRemains {
   Segments there;
-  bool damaged = false;  ///< else what it lacks was removed
+  bool damaged = false;  ///< otherwise the missing segments were removed
 };
 
 StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
@@ -27,7 +27,7 @@ StoreRemains remains_of(const StoreView& store, const segment::VersionId& id) {
   for (const auto& segment : store.aside)
     if (segment.id == id && segment.index < segment.count && aside.insert({segment.index, segment.count}).second)
       seen.damaged = ++of_cut[segment.count] == segment.count || seen.damaged;
-  // What went while the store was read was set aside, or somebody removes the version.
+  // Segments that went while the store was read were set aside, or somebody removes the version.
   const bool leaves = std::find(store.leaving.begin(), store.leaving.end(), id) != store.leaving.end();
   if (leaves && aside.empty()) seen.damaged = false;
   return seen;

@@ -1,4 +1,4 @@
-// What the store lost is brought there again by the node that still has it whole, at the next restore.
+// The next restore brings segments that the store lost back from the node that still has them completely.
 #include "client/store_losses.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ StoredVersionView store_view(std::uint64_t version, const std::vector<std::uint3
   return view;
 }
 
-/// As "version@node: segments".
+/// Gives the losses as "version@node: segments".
 std::vector<std::string> losses(const std::vector<NodeHolding>& held, const StoreView& store, std::int64_t version = -1,
                                 const std::set<segment::VersionId>& excluded = kNothingExcluded) {
   std::vector<std::string> told;
@@ -64,7 +64,7 @@ TEST(StoreLoss, IsNotWhatSomebodyRemoved) {
   EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, {}), IsEmpty());
   EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, {{store_view(5, {}), store_view(4, {0, 1})}}),
               IsEmpty());
-  StoreView aside;  // the other one was whole when it was removed
+  StoreView aside;  // the other one was intact when it was removed
   aside.aside = {{stored_id(5), 1, 2}, {stored_id(5), 1, 2}, {stored_id(6), 0, 2}, {stored_id(5), 0, 3}};
   EXPECT_THAT(losses({node_holding(0, 5), node_holding(1, 5)}, aside), IsEmpty());
   StoreView leaving{{store_view(5, {0}), store_view(6, {0})}};
@@ -74,7 +74,7 @@ TEST(StoreLoss, IsNotWhatSomebodyRemoved) {
   EXPECT_THAT(losses({node_holding(1, 5)}, leaving), ElementsAre("5@1: 1")) << "it was set aside";
 }
 
-// The other's segment is still there.
+// The other segment is still there.
 TEST(StoreLoss, IsNotWhatGoesWhileTheStoreIsRead) {
   const test_support::TemporaryDirectory directory;
   const auto store = store::make_store(directory / "store").value();
@@ -117,11 +117,11 @@ TEST(StoreLoss, TellsSegmentsByTheirIndexAndCount) {
   EXPECT_THAT(losses({node_holding(0, 5)}, StoreView{{there}}), ElementsAre("5@0: 0"));
 }
 
-/// Two nodes of two ranks, which have no network.
+/// A job with two nodes of two ranks, which have no network.
 class LostInTheStore : public JobOfThreads {
  protected:
-  /// Versions 1 and 2 are whole at the store, and 2 on the nodes, when the job dies. Engines that end leave all where
-  /// it is, because the store refused something of another name.
+  /// Versions 1 and 2 are complete in the store, and 2 on the nodes, when the job dies. Engines that end leave
+  /// everything in place, because the store refused another name.
   void write_two() {
     os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store/other" + ":ENOSPC"));
     const test_support::InstalledHooks installed(full);
@@ -143,7 +143,7 @@ class LostInTheStore : public JobOfThreads {
     return {};
   }
   std::string file_of(const store::SegmentRef& segment) const { return directory_ / "store/" + segment.path; }
-  /// A byte of each of its segments: of a chunk, or of what tells where chunks are.
+  /// Damages a byte of each of its segments: of a chunk, or of a table.
   void damage(std::uint64_t version, bool chunks) const {
     const auto stored = listing(version);
     for (const auto& segment : stored.segments) {
@@ -230,7 +230,7 @@ TEST_F(LostInTheStore, ComesBackWhereItsManifestsAreDamaged) {
   EXPECT_EQ(store_->set_aside("app")->size(), 2U);
 }
 
-// Such as to have room.
+// A user removes a version, for instance, to have room.
 TEST_F(LostInTheStore, StaysAwayWhereSomebodyRemovedIt) {
   write_two();
   ASSERT_TRUE(store_->remove(listing(2).id));

@@ -1,6 +1,6 @@
 #pragma once
-// Ranks tell each other their boxes, once they know that they mean the same arrays: no names, types or extents.
-// At 524,288 ranks these are most of what would be said. (docs/adr/0056)
+// Ranks tell each other their boxes, once they know that they mean the same arrays: no names, types or extents. At
+// 524,288 ranks these would be most of the message. (docs/adr/0056)
 #include <functional>
 #include <vector>
 
@@ -8,14 +8,14 @@
 
 namespace perdure::client {
 
-/// The boxes of a rank in each of its global arrays, by id; never without bytes.
+/// Encodes the boxes of a rank in each of its global arrays, by id; the result is never empty.
 std::vector<std::byte> tell_boxes(const capture::RegionTable& regions);
 
-/// The whole of each global array of `regions`, by id.
+/// Gives the whole box of each global array of `regions`, by id.
 std::vector<array::Box> wholes_of(const capture::RegionTable& regions);
 
-/// Calls `use(number, boxes)` for each of these arrays, with what tell_boxes() told of it. PERDURE_CORRUPT: the bytes
-/// say something else.
+/// Calls `use(number, boxes)` for each of these arrays, with the boxes in tell_boxes()'s result. PERDURE_CORRUPT: the
+/// bytes do not fit.
 base::Status each_told(base::ConstByteSpan bytes, const std::vector<array::Box>& wholes,
                        const std::function<void(std::size_t number, const std::vector<array::Box>& boxes)>& use);
 

@@ -50,7 +50,7 @@ base::Result<Topology> parse_topology(std::string_view text, const std::string& 
   return topology;
 }
 
-// At 4,096 nodes some 200 KiB, once for each handle.
+// Sends, at 4,096 nodes, some 200 KiB, once for each handle.
 base::Result<Topology> share_topology(comm::Communicator& comm, const std::string& file) {
   Topology topology;
   if (file.empty()) return topology;  // an option, which all ranks have in common

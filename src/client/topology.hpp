@@ -1,5 +1,5 @@
 #pragma once
-// What fails together: the failure domains of nodes, as the file of option node.topology names them. Pure but for
+// The failure domains say which nodes fail together, as the file of option node.topology names them. Pure but for
 // share_topology().
 #include <map>
 #include <string>
@@ -13,15 +13,14 @@ namespace perdure::client {
 
 using Topology = std::map<std::string, redundancy::Domains, std::less<>>;  ///< by node label
 
-/// Lines "node chassis rack ...", from the innermost domain outwards, as many on every line; what follows a
-/// word that begins with # is a comment (simulated nodes have it in their names). PERDURE_INVALID_ARGUMENT names the
-/// line.
+/// Parses lines "node chassis rack ...", from the innermost domain outwards, as many on every line. A word that begins
+/// with # starts a comment (simulated nodes have it in their names). PERDURE_INVALID_ARGUMENT names the line.
 base::Result<Topology> parse_topology(std::string_view text, const std::string& file);
-/// [collective] What rank 0 finds in its file, on all ranks: groups have to be the same everywhere, whatever lies at
-/// that path on other nodes. Empty without a file.
+/// [collective] Gives rank 0's file on all ranks: groups have to be the same everywhere, whatever lies at that path on
+/// other nodes. Empty without a file.
 base::Result<Topology> share_topology(comm::Communicator& comm, const std::string& file);
-/// Of each node, in order; none for any when the topology is empty. PERDURE_INVALID_ARGUMENT for a node that is not in
-/// it.
+/// Gives the domains of each node, in order; none for any when the topology is empty. PERDURE_INVALID_ARGUMENT for a
+/// node that is not in it.
 base::Result<std::vector<redundancy::Domains>> domains_of(const Topology& topology,
                                                           const std::vector<std::string>& labels);
 

@@ -1,3 +1,4 @@
+// The topology file names the failure domains of every node.
 #include "client/topology.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which version is read, and where its data is. (architecture, promises 1 and 2)
+// Chooses the version to read, and finds its data. (architecture, promises 1 and 2)
 #include "client/version_reader.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace perdure::client {
 namespace {
 
-// In one call, for all that others need of this node and can have from the store only.
+// The longest wait in one call for data that others need of this node and can have from the store only.
 constexpr std::uint64_t kLongestWait_ns = 30'000'000'000;
 constexpr unsigned kStoreTries = 3;
 constexpr std::uint64_t kStorePause_ns = 25'000'000;
@@ -26,7 +26,7 @@ bool whole(const StoredVersionView& view) {
   return view.ranks > 0 && ranks == view.ranks;
 }
 
-// Of the attempts that were looked at. What cannot be told is no news.
+// Notes quarantined segments of the attempts that were looked at. A failure to tell is ignored.
 void note_set_aside(const std::vector<store::QuarantinedSegment>& found, const Opening& opening,
                     const std::set<segment::VersionId>& excluded, StoreView& view) {
   const bool ends_whole = opening.version < 0 && !view.versions.empty() && whole(view.versions.back());
@@ -37,7 +37,7 @@ void note_set_aside(const std::vector<store::QuarantinedSegment>& found, const O
   }
 }
 
-// Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
+// Rank 0 alone reads the store, newest first, down to the first complete version that is not excluded.
 base::Status read_store(Job& job, const Opening& opening, const std::set<segment::VersionId>& excluded,
                         StoreView& view) {
   store::Store& store = job.store();
@@ -64,7 +64,7 @@ base::Status read_store(Job& job, const Opening& opening, const std::set<segment
   return {};
 }
 
-// The current line as nodes know it, where the store cannot be read.
+// Gives the current line as nodes know it, if the store cannot be read.
 StoreView unread_store(Job& job, const Opening& opening, const base::Error& why) {
   StoreView view;
   view.unreadable = why;
@@ -74,9 +74,8 @@ StoreView unread_store(Job& job, const Opening& opening, const base::Error& why)
   return view;
 }
 
-// A store that cannot be read now does not keep anybody from restoring out of tiers. But "there is nothing" is said
-// only of a store that was read: otherwise a program would begin anew for a passing error.
-// What fails in passing is tried again.
+// A store that cannot be read now does not prevent a restore out of tiers. But "there is nothing" needs a store that
+// was read: otherwise a program would begin anew after a transient error. Transient failures are retried.
 std::vector<std::byte> encoded_store(Job& job, const Opening& opening, const std::set<segment::VersionId>& excluded) {
   for (unsigned tries = 1;; ++tries) {
     StoreView view;
@@ -87,8 +86,8 @@ std::vector<std::byte> encoded_store(Job& job, const Opening& opening, const std
   }
 }
 
-// A node had brought its part of a newer version to the store, which cannot be read now: what is in the tiers is not
-// the latest.
+// The version in the tiers is not the latest if a node had brought its part of a newer one to the store. That cannot be
+// read now.
 bool newer_is_stored(const JobInventory& all, const segment::VersionId& id, const Candidates& candidates) {
   return std::any_of(all.held.begin(), all.held.end(), [&](const NodeHolding& holding) {
     return holding.held.committed && holding.held.stored && holding.held.id.attempt > id.attempt &&
@@ -96,7 +95,7 @@ bool newer_is_stored(const JobInventory& all, const segment::VersionId& id, cons
   });
 }
 
-// Of the candidates one has so many ranks, and cannot be asked for; 0: none.
+// Gives the number of ranks of a candidate that cannot be asked for; 0: there is none.
 std::uint32_t other_ranks(const VersionPlans& plans, const JobInventory& all, const StoreView& store,
                           const Candidates& candidates, std::uint32_t ranks) {
   if (plans.other_ranks == 0) return 0;
@@ -123,7 +122,7 @@ std::set<std::size_t> chunks_of(const std::vector<capture::ChunkRange>& chunks,
   return found;
 }
 
-// The one with the byte that is wanted, or the first.
+// Gives the chunk with the wanted byte, or the first one.
 std::size_t next_chunk(const std::vector<capture::ChunkRange>& chunks, const std::set<std::size_t>& left,
                        std::optional<std::uint64_t> wanted) {
   if (!wanted) return *left.begin();
@@ -138,8 +137,8 @@ constexpr const char* kNotTheLatest =
 
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 
-// So much of the store's content goes with the inventories: two versions as this job lays them out now. More than that,
-// after many versions that are not whole, takes an exchange of its own.
+// Limits the store's content that goes with the inventories: two versions as this job lays them out now. More than
+// that, after many incomplete versions, takes an exchange of its own.
 std::size_t inline_bytes(const Job& job) {
   std::size_t version = 2048;
   for (const auto& plan : plan::lay_out_segments(job.nodes().node_of_rank, job.aggregation()))
@@ -147,7 +146,7 @@ std::size_t inline_bytes(const Job& job) {
   return 2 * version;
 }
 
-// What rank 0 tells: its inventory, the store's content if it fits, and how long that is.
+// Appends rank 0's message: its inventory, the store's content if it fits, and its length.
 void append_store(std::vector<std::byte>& told, const std::vector<std::byte>& stored, std::size_t room) {
   const std::size_t end = told.size() + room;
   if (stored.size() <= room) told.insert(told.end(), stored.begin(), stored.end());
@@ -156,7 +155,7 @@ void append_store(std::vector<std::byte>& told, const std::vector<std::byte>& st
     told.push_back(static_cast<std::byte>(std::uint64_t{stored.size()} >> (8 * i)));
 }
 
-// [collective] What rank 0 told behind its inventory; by a broadcast where it did not fit.
+// [collective] Takes the store's content behind rank 0's inventory; by a broadcast if it did not fit.
 base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::ConstByteSpan told,
                                                 std::vector<std::byte> stored) {
   std::uint64_t length = 0;
@@ -172,9 +171,8 @@ base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::
 
 }  // namespace
 
-// What is in a temporary segment can be read there by the node that writes it. For a rank that runs elsewhere now it
-// has to be published: its flush is under way, or about to be. One that fails is no reason to stop: other versions are
-// left, and the engine reports it.
+// The node that writes a temporary segment can read it. A rank that runs elsewhere now needs it published: its flush is
+// under way, or about to be. A failed flush is no reason to stop: other versions are left, and the engine reports it.
 base::Status VersionReader::report(const Opening& opening) {
   here_.told.clear();
   here_.kept.clear();
@@ -210,8 +208,8 @@ base::Status VersionReader::report(const Opening& opening) {
   return {};
 }
 
-// All ranks have their node's inventory before they meet here, and rank 0 reads the store afterwards: what leaves the
-// tiers meanwhile is there.
+// All ranks have their node's inventory before they meet here, and rank 0 reads the store afterwards. So it sees there
+// the versions that leave the tiers meanwhile.
 base::Result<Opened> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
   for (unsigned tries = 1;; ++tries) {
     base::Status ready = mine ? job_.announce() : mine;
@@ -234,7 +232,7 @@ base::Result<Opened> VersionReader::agree_on_call(Opening opening, const base::S
   }
 }
 
-// [collective] What all nodes hold. The store's content comes with what the first one tells.
+// [collective] Gives the holdings of all nodes. The store's content comes with the first node's message.
 base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
                                                       const std::vector<std::uint64_t>& lengths) {
   const std::size_t room = inline_bytes(job_);
@@ -263,7 +261,7 @@ base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
   return seen;
 }
 
-// Whether ranks of other nodes can have it from the store only.
+// Tells whether ranks of other nodes can have it from the store only.
 bool VersionReader::others_need(const StoreLoss& loss, const Opening& opening) const {
   if (job_.group().network_open() || job_.nodes().labels.size() == 1) return false;
   if (loss.of_ranks != job_.ranks()) return !regions_.local;
@@ -274,9 +272,8 @@ bool VersionReader::others_need(const StoreLoss& loss, const Opening& opening) c
   return needed;
 }
 
-// What was damaged in the store, and is whole on the node that brought it there, is brought there again, once in a
-// call. True where others need it: then all look again, which waits for it. An engine that dies is noticed by the next
-// exchange.
+// Brings segments again, once in a call, that were damaged in the store and are complete on the node that brought them.
+// True if others need them: then all look again, which waits for it. The next exchange notices an engine that dies.
 bool VersionReader::bring_again(const Opening& opening, const JobInventory& all, const StoreView& store) {
   bool look_again = false;
   for (const auto& loss : store_losses(all, store, {opening.version, passed_.excluded, store.line})) {
@@ -294,14 +291,14 @@ bool VersionReader::bring_again(const Opening& opening, const JobInventory& all,
   return look_again;
 }
 
-// [collective] What there is to choose from.
+// [collective] Gathers everything there is to choose from.
 base::Result<VersionReader::Seen> VersionReader::see(const Opening& opening, const base::Status& mine) {
   for (;;) {
     forget();
     PERDURE_TRY(const auto opened, agree_on_call(opening, mine));
     regions_ = opened.regions;
     PERDURE_TRY(auto seen, look(opening, opened.bytes));
-    for (const auto& suspect : seen.store.suspects)  // or it is in the view then
+    for (const auto& suspect : seen.store.suspects)  // otherwise it is in the view
       seen.store.aside.push_back({suspect.id, suspect.ref.index, suspect.ref.count});
     PERDURE_CHECK(client::read_again(job_, seen.store));
     if (seen.store.forgotten_ns != 0) PERDURE_CHECK(forget_held(seen.all, opening.name, seen.store.forgotten_ns));
@@ -336,8 +333,8 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   return {};
 }
 
-// Engines may still hold, or keep for others, what was forgotten on purpose: nobody restores it, and each leader's
-// engine drops it. One that dies now is asked again by the next restore.
+// Engines may still hold, or keep for others, versions that were forgotten on purpose. Nobody restores them, and each
+// leader's engine drops them. An engine that dies now is asked again by the next restore.
 base::Status VersionReader::forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns) {
   const auto old_here = [&](std::uint32_t node, const segment::VersionId& id) {
     return node == job_.nodes().mine && id.attempt.created_ns <= forgotten_ns;
@@ -389,13 +386,13 @@ base::Status VersionReader::exclude(const base::Error& why) {
   return {};
 }
 
-// On each node, by the rank that speaks for it.
+// Runs on each node, on the rank that speaks for it.
 void VersionReader::note(const std::string& text) {
   if (!job_.leads() || !job_.engine().connected()) return;
   (void)base::caught("restore", [&] { return job_.engine().channel().call(ipc::Note{text}); });
 }
 
-// Said where a newer version could not be taken.
+// Notes newer versions that could not be taken.
 void VersionReader::pass_over(const VersionPlans& plans, const JobInventory& all, const StoreView& store,
                               const Candidates& candidates) {
   for (PassedOver& one : newer_than(id_, plans, all, store, candidates)) {
@@ -407,7 +404,7 @@ void VersionReader::pass_over(const VersionPlans& plans, const JobInventory& all
   }
 }
 
-// [collective] Rank 0 looks at what was set aside; all get the same error.
+// [collective] Gives all ranks the same error; rank 0 looks at the quarantine.
 base::Result<base::Error> VersionReader::why_nothing(const Opening& opening, const VersionPlans& plans,
                                                      const JobInventory& all, const StoreView& store) {
   std::vector<std::byte> told;
@@ -420,7 +417,7 @@ base::Result<base::Error> VersionReader::why_nothing(const Opening& opening, con
   return base::decode_fields<base::Error>(bytes, "reason");
 }
 
-// Of the name, whatever was asked for.
+// Lists all versions of the name, whatever was asked for.
 base::Result<VersionsOfName> VersionReader::there_is(const std::string& name, const JobInventory& all,
                                                      const StoreView& store) const {
   VersionsOfName there;
@@ -492,10 +489,10 @@ base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
                       "the version has " + std::to_string(ranks()) + " ranks");
   const StoredSegment* stored = where_.segment_of(rank);
   auto located = RankImage::locate(job_, id_, rank, where_.here(rank), stored);
-  // What the segment says of this rank alone is read here for the first time.
+  // The segment's table of this rank alone is read here for the first time.
   if (!located && stored != nullptr && located.error().code == PERDURE_CORRUPT)
     suspect_ = Suspect{id_, stored->ref, located.error(), rank};
-  // It is whole where this node cannot read it: no older version may take its place.
+  // It is intact, but this node cannot read it: no older version may take its place.
   if (!located && located.error().code == PERDURE_NOT_FOUND && !where_.here(rank) && rank != job_.rank() &&
       where_.plan().pieces.whole() && stored == nullptr)
     return base::fail(PERDURE_UNAVAILABLE, id_.text(),
@@ -557,7 +554,7 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
   begin_next();
   while (const auto chunk = ahead.chunk()) {
     PERDURE_TRY(const auto bytes, ahead.take());
-    const bool ahead_of_it = target.is_read_ahead();  // as it was asked before write(), which may change it
+    const bool ahead_of_it = target.is_read_ahead();  // asked before write(), which may change it
     if (ahead_of_it) begin_next();
     if (!bytes.empty()) PERDURE_CHECK(target.write(chunks[*chunk], bytes));
     os::crash_point(os::CrashPoint::restore_chunk);

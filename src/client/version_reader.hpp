@@ -1,6 +1,6 @@
 #pragma once
-// A version that is read: chosen by all ranks together, brought to the nodes that need it, and read by any rank, its
-// own data and that of others.
+// All ranks together choose a version to read. It is brought to the nodes that need it, and any rank reads its own data
+// and that of others.
 #include <map>
 #include <optional>
 #include <set>
@@ -20,79 +20,81 @@ class VersionReader {
   VersionReader(const VersionReader&) = delete;
   VersionReader& operator=(const VersionReader&) = delete;
 
-  /// [collective] The beginning of a collective call, with the choice of the newest version that every rank can have;
-  /// `opening.version` negative: of all. What was chosen before is forgotten. `mine`: what keeps this rank from
-  /// calling. Two collectives: the call, with the lengths of what follows; the inventories of all nodes and the store's
-  /// content, one for each MiB. (A third one when the store's content is more than two versions of this job's size;
-  /// two more where something is not in place and nodes keep redundancy of it; the same ones again where the store lost
-  /// what other nodes need of one that still has it.)
+  /// [collective] Begins a collective call, and chooses the newest version that every rank can have. `opening.version`
+  /// negative: among all. Forgets the earlier choice. `mine`: an error that keeps this rank from calling. Takes two
+  /// collectives: the call, with the lengths of the second, and the inventories of all nodes with the store's content,
+  /// one for each MiB. A third one follows when the store's content is more than two versions of this job's size. Two
+  /// more follow if a piece is not in place and nodes keep redundancy of it. All are repeated if the store lost data of
+  /// one of its versions that other nodes need.
   base::Status choose(const Opening& opening, const base::Status& mine);
   const segment::VersionId& id() const { return id_; }
-  /// What ranks said of their regions when it was chosen. Where none has any that is not a part of an array, versions
-  /// of all numbers of ranks are chosen from.
+  /// The ranks' facts about their regions when it was chosen. If no rank has any region that is not a part of an array,
+  /// versions of all numbers of ranks are candidates.
   const RegionNews& regions() const { return regions_; }
   std::uint32_t ranks() const { return where_.plan().ranks; }
-  /// It was written by another number of ranks: nobody has a piece of its own, and fetch() brings none.
+  /// Another number of ranks wrote it: no rank has a piece of its own, and fetch() brings none.
   bool of_other_ranks() const { return ranks() != job_.ranks(); }
-  /// Where its pieces are.
+  /// The places of its pieces.
   const Whereabouts& where() const { return where_; }
-  /// [collective] What any rank found damaged in the store is read by another one, and set aside if that one sees it,
-  /// too. True when something was found; what proved good can be read when the same version is chosen again.
+  /// [collective] Another rank reads the data that any rank found damaged in the store, and sets it aside if it sees
+  /// the damage, too. True when there was such data. Data that proved good can be read when the same version is chosen
+  /// again.
   base::Result<bool> read_again();
-  /// [local] Slots of this node that could not be read, more than once, are not used any more: other nodes may have, or
-  /// rebuild, what is in them.
+  /// [local] Stops using slots of this node that could not be read, more than once: other nodes may have, or rebuild,
+  /// their content.
   void set_aside_unread();
-  /// [collective] choose() does not take this one again. `why`: as far as this rank knows.
+  /// [collective] Excludes this version from later choices. `why`: the reason, as far as this rank knows.
   base::Status exclude(const base::Error& why);
-  /// What is newer than the one that was chosen, of a choice of the newest; the same on all ranks.
+  /// The versions that are newer than the chosen one, after a choice of the newest; the same on all ranks.
   const std::vector<PassedOver>& passed_over() const { return passed_.over; }
-  /// What is damaged can be had from other nodes when the same version is chosen again.
+  /// Tells whether other nodes have damaged data when the same version is chosen again.
   bool repairable() const { return of_other_ranks() ? where_.plan().on_nodes : !sources_.empty(); }
 
-  /// [collective] Brings lost data to where its ranks run now. All ranks get the same.
+  /// [collective] Brings lost data to where its ranks run now. All ranks get the same result.
   base::Status fetch();
-  /// After a fetch() that failed, for this reason: true when the store has what is not in place, once for each version.
-  /// Then it is read from there when the same version is chosen again. False where no fetch() failed.
+  /// Comes after a fetch() that failed, for reason `why`. True when the store has the data that is not in place, once
+  /// for each version. Then it is read from there when the same version is chosen again. False if no fetch() failed.
   bool leave_to_store(const base::Error& why);
-  /// [local] What this node got goes to the store with the rest of its version. PERDURE_OK when
-  /// nothing was fetched.
+  /// [local] Sends the data that this node got to the store with the rest of its version. PERDURE_OK when nothing was
+  /// fetched.
   base::Status commit_fetched();
-  /// [local] The next loss may come soon: what came from nodes is replicated anew.
+  /// [local] Replicates data that came from nodes anew: the next loss may come soon.
   base::Status replicate_again();
-  /// This rank's data came from other nodes.
+  /// Tells whether this rank's data came from other nodes.
   bool fetched() const;
 
-  /// What any rank's data consists of. [local] PERDURE_NOT_FOUND when it is neither on this node nor in the store. The
-  /// pointer is good until the next choose() or release().
+  /// Gives the piece of any rank. [local] PERDURE_NOT_FOUND when it is neither on this node nor in the store. The
+  /// pointer is valid until the next choose() or release().
   base::Result<const segment::Piece*> locate(std::uint32_t rank);
-  /// A chunk of any rank's as a whole, which locate() found: to `spans`, as RankImage::read_chunk() does. [local]
+  /// Reads a whole chunk of any rank's piece, which locate() found, to `spans`, as RankImage::read_chunk() does.
+  /// [local]
   base::Status read_chunk(std::uint32_t rank, std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// [local] Nothing more is read of this rank for now: no file of the store stays open for it.
+  /// [local] Closes the store's file of this rank, as no more of it is read for now.
   void let_go(std::uint32_t rank);
-  /// Bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every chunk
-  /// that has any of them is verified as a whole. PERDURE_INVALID_ARGUMENT beyond the capture's end.
+  /// Reads bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every
+  /// chunk that has any of them is verified as a whole. PERDURE_INVALID_ARGUMENT beyond the capture's end.
   base::Status read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target);
-  /// What `target` needs (as its accept() said) of any rank's data. [local]
+  /// Reads the ranges of any rank's data that `target` needs (as its accept() said). [local]
   base::Status restore(std::uint32_t rank, const std::vector<capture::ChunkRange>& needed, capture::Target& target);
-  /// Of all ranks' data since choose().
+  /// Bytes read of all ranks' data since choose().
   BytesRead bytes_read() const;
-  /// [local] The node may use the slots again.
+  /// [local] Lets the node use the slots again.
   void release();
 
  private:
-  /// What all nodes and the store have.
+  /// The holdings of all nodes and the store.
   struct Seen {
     JobInventory all;
     StoreView store;
   };
-  /// At leaders.
+  /// State at leaders.
   struct Here {
-    std::vector<std::byte> told;               ///< what this node tells all
-    std::vector<ipc::RedundancySummary> kept;  ///< what it keeps, and did not tell yet
+    std::vector<std::byte> told;               ///< message of this node to all
+    std::vector<ipc::RedundancySummary> kept;  ///< redundancy that it keeps, and did not tell yet
   };
   struct Fetching {
-    std::vector<std::uint32_t> wanted;  ///< what the leader's engine has to fetch
-    std::vector<ipc::NodeToAsk> nodes;  ///< and whom it asks
+    std::vector<std::uint32_t> wanted;  ///< ranks whose data the leader's engine has to fetch
+    std::vector<ipc::NodeToAsk> nodes;  ///< the nodes that it asks
     bool needed = false;
     bool failed = false;
   };
@@ -122,20 +124,20 @@ class VersionReader {
   segment::VersionId id_;
   RegionNews regions_;
   Whereabouts where_;
-  std::vector<plan::PieceSource> sources_;  // by rank, where engines reach each other; the same on all ranks
-  std::optional<std::vector<plan::SegmentPlan>> segments_;  // with them: those that the store still needs
+  std::vector<plan::PieceSource> sources_;  // by rank, if engines reach each other; the same on all ranks
+  std::optional<std::vector<plan::SegmentPlan>> segments_;  // and the segments that the store still needs
   Fetching fetching_;
   std::map<std::uint32_t, RankImage> images_;
   std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
   struct Passed {
-    std::set<segment::VersionId> excluded;  ///< tried, and not to be tried again
-    std::vector<PassedOver> over;           ///< these, and what could not be tried
+    std::set<segment::VersionId> excluded;  ///< versions that were tried, and are not to be tried again
+    std::vector<PassedOver> over;           ///< these, and versions that could not be tried
   } passed_;
-  std::set<segment::VersionId> not_fetched_;  // could not be, and are in the store
-  /// Version, node and segment: what the store had lost and the node was asked to bring there again.
+  std::set<segment::VersionId> not_fetched_;  // versions that could not be fetched, and are in the store
+  /// Version, node and segment of losses that the node was already asked to bring to the store again.
   std::set<std::tuple<segment::VersionId, std::uint32_t, std::uint32_t>> asked_again_;
-  std::set<segment::VersionId> awaited_;  // of these what others need
-  std::uint64_t waited_ns_ = 0;           // for what others need
+  std::set<segment::VersionId> awaited_;  // versions of these that others need
+  std::uint64_t waited_ns_ = 0;           // time waited for data that others need
 };
 
 }  // namespace perdure::client

@@ -1,5 +1,5 @@
-// Versions of generated data, which no region has: written and read by the same writer and reader as registered memory,
-// and any rank's data by any rank.
+// Versions of generated data, which no region has, use the same writer and reader as registered memory. Any rank reads
+// any rank's data.
 #include "client/version_reader.hpp"
 
 #include <algorithm>
@@ -71,8 +71,7 @@ TEST_F(VersionReading, GivesAnyRangeAcrossTheBordersOfChunks) {
   });
 }
 
-// Bytes beside the damaged one are as good as it: a chunk is verified as a whole. Those of other chunks are not
-// touched.
+// Bytes beside the damaged one fail with it: a chunk is verified as a whole. Those of other chunks are not touched.
 TEST_F(VersionReading, ReadsADamagedChunkFromTheStoreAndSetsTheSlotAside) {
   on_ranks([&](Job& job) {
     const auto id = write(job, 1);
@@ -127,8 +126,8 @@ TEST_F(VersionReading, FailsWhereNoPlaceHasTheChunkAsItWas) {
   });
 }
 
-// The newest version left a node's tiers in part, because the store has it. When the store cannot be read for once, an
-// older one that is still whole there is not the latest.
+// The newest version left a node's tiers in part, because the store has it. While the store cannot be read, an older
+// version that is still complete there must not count as the latest.
 TEST_F(VersionReading, TakesNoOlderVersionForTheLatestWhileTheStoreCannotBeRead) {
   on_ranks([&](Job& job) {
     wait_for_store(job, write(job, 1));
@@ -164,7 +163,7 @@ TEST_F(VersionReading, TakesNoOlderVersionForTheLatestWhileTheStoreCannotBeRead)
   });
 }
 
-// Its slots were needed after the choice.
+// Others needed its slots after the choice.
 TEST_F(VersionReading, FindsInTheStoreWhatHasLeftItsSlotsSinceItWasChosen) {
   os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
   const test_support::InstalledHooks installed(full);
@@ -189,7 +188,7 @@ TEST_F(VersionReading, FindsInTheStoreWhatHasLeftItsSlotsSinceItWasChosen) {
 class HalfFlushedReading : public VersionReading {
  protected:
   HalfFlushedReading() { more_ = "tier.order=file;tier.file.max_bytes=256KiB"; }
-  /// Beside each segment that was begun another one with the same name, of somebody who died.
+  /// Writes, beside each segment that was begun, another one with the same name, of a writer that died.
   void begin_others() const {
     const std::string version = directory_ / "store/app/1/";
     const auto entries = os::list_directory(version);
@@ -198,7 +197,7 @@ class HalfFlushedReading : public VersionReading {
     for (const auto& entry : *entries) {
       if (!entry.name.starts_with(".tmp-")) continue;
       std::string other = entry.name;
-      other[5] = other[5] == '0' ? '1' : '0';  // of its writer
+      other[5] = other[5] == '0' ? '1' : '0';  // the writer's number
       ASSERT_TRUE(os::write_file_atomically(version + other, std::vector<std::byte>(2 * base::MiB)));
       ++begun;
     }
@@ -344,7 +343,7 @@ TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
     ASSERT_TRUE(reader.restore(rank, *needed, all));
     ASSERT_EQ(all.bytes_written(), kBytes);
     EXPECT_TRUE(all.agrees_with(expected(rank, 0, kBytes)));
-    // Chunks of which nothing is needed are not read.
+    // Unneeded chunks are not read.
     capture::CollectingTarget some({{10, 5}, {3 * kChunk + 1, 1}});
     const std::uint64_t before = reader.bytes_read().store;
     ASSERT_TRUE(reader.restore(rank, some.accept((*reader.locate(rank))->regions).value(), some));
@@ -354,7 +353,7 @@ TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
   });
 }
 
-/// Somebody waits for some bytes, one after the other.
+/// Waits for some bytes, one after the other.
 class AwaitedBytes : public capture::CollectingTarget {
  public:
   explicit AwaitedBytes(std::vector<std::uint64_t> awaited, std::size_t ahead_from = ~std::size_t{0})
@@ -368,7 +367,7 @@ class AwaitedBytes : public capture::CollectingTarget {
     order.push_back(range.begin);
     return CollectingTarget::write(range, bytes);
   }
-  std::vector<std::uint64_t> order;  // where chunks begin
+  std::vector<std::uint64_t> order;  // chunks in the order of their first bytes
 
  private:
   std::vector<std::uint64_t> awaited_;
@@ -402,7 +401,7 @@ TEST_F(VersionReading, ReadsTheNextChunkWhileOneIsWritten) {
     VersionReader reader(job);
     choose(reader);
     using Order = std::vector<std::uint64_t>;
-    for (const std::uint32_t rank : {job.rank(), elsewhere(job)}) {  // out of slots, and of the store
+    for (const std::uint32_t rank : {job.rank(), elsewhere(job)}) {  // from slots, and from the store
       const auto bytes = expected(rank, 0, kBytes);
       const auto order_of = [&](std::vector<std::uint64_t> awaited, std::size_t ahead_from) {
         AwaitedBytes target(std::move(awaited), ahead_from);
@@ -419,7 +418,7 @@ TEST_F(VersionReading, ReadsTheNextChunkWhileOneIsWritten) {
   });
 }
 
-/// What comes fails to be written, or is not what it was.
+/// Data that comes cannot be written, or fails verification.
 TEST_F(VersionReading, EndsWhileAChunkIsReadAhead) {
   class Full : public AwaitedBytes {
    public:
@@ -471,8 +470,8 @@ TEST_F(VersionReading, RefusesToFillMemoryFromWhatWasNone) {
 class RestoreCollectives : public JobOfThreads {
  protected:
   RestoreCollectives() { per_node_ = 1, ranks_ = 3; }
-  /// Of a restore of the newest version on rank 0, until the first byte was there: all but the agreement at the end,
-  /// the end of the call, and with redundancy that on what becomes of it.
+  /// Counts the exchanges of a restore of the newest version on rank 0, until the first byte was there. That leaves out
+  /// the agreement at the end, the end of the call, and, with redundancy, the agreement on it.
   unsigned count() {
     std::vector<unsigned> counts(static_cast<std::size_t>(ranks_));
     test_support::ThreadGroup group(ranks_);
@@ -513,7 +512,7 @@ class RestoreCollectives : public JobOfThreads {
       const int level = more_.empty() ? PERDURE_LEVEL_STORE : PERDURE_LEVEL_NODE;
       const auto reached = (*session)->wait("app", 2, level, 60);
       ASSERT_TRUE(reached) << reached.error().text();
-      // No close(): as if the program had died.
+      // There is no close(): it is as if the program had died.
     });
   }
   std::vector<int> sources_ = std::vector<int>(3);
@@ -532,7 +531,7 @@ TEST_F(RestoreCollectives, AreFourWithRedundancyWhereNothingIsLost) {
 
 inline constexpr unsigned kMostCollectivesBeforeFirstByte = 5;
 
-// One more: all agree that what was lost is there again. Engines ask each other for it.
+// There is one more: all agree that the lost data is there again. Engines ask each other for it.
 TEST_F(RestoreCollectives, AreFiveWhereANodeIsLost) {
   more_ = "redundancy.scheme=partner";
   checkpoint();

@@ -32,15 +32,15 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   begin_ = {id, job_.ranks(), piece_, job_.my_segments()};
   for (const auto& range : ranges_) begin_.piece.chunks.push_back({0, range.length, {}, 0});
   small_ = ranges_.size() == 1 && ranges_[0].length <= ipc::kMostInMessage && !engine.paced();
-  // First of all: the others may have to wait for slots until every rank has said what it will write.
+  // Begins first of all: the others may have to wait for slots until every rank has said what it will write.
   if (!small_) PERDURE_CHECK(engine.channel().tell(begin_));
   PERDURE_CHECK(source_.goes_to(id));
   PERDURE_CHECK(reserve(described.bytes, has_parts));
   return small_ ? base::Status() : ask_for_slot(0);
 }
 
-// Slots that the engine is told of are backed and mapped by another thread from now on. Of those of a source whose like
-// does not follow that is work which takes processors from who fills them as files.
+// Lets another thread back and map the slots that the engine is told of from now on. For a source that is not captured
+// again, that work would take processors from the threads that fill the slots as files.
 base::Status VersionWriter::reserve(std::uint64_t bytes, bool has_parts) {
   if (manner_.once) return {};
   job_.engine().expect(bytes, has_parts, manner_.most_chunk_bytes);
@@ -55,8 +55,8 @@ base::Status VersionWriter::ask_for_slot(std::size_t chunk) {
   return {};
 }
 
-// The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time. An emulated
-// tier writes from the grant on: there it is asked for afterwards, so that no rank writes two chunks at once.
+// Asks for the next slot before the current chunk is copied, so that the engine's answer costs no time. An emulated
+// tier writes from the grant on. There it is asked for afterwards, so that no rank writes two chunks at once.
 base::Status VersionWriter::put(std::size_t chunk) {
   tier::SlotAddress slot;
   if (small_) {
@@ -76,7 +76,7 @@ base::Status VersionWriter::put(std::size_t chunk) {
   return outstanding_ ? base::Status() : ask_for_slot(chunk + 1);
 }
 
-// All that is to be said of it, its bytes included, in one message. Nothing: that was all there is to do.
+// Puts all information about it, including its bytes, in one message. Empty: the piece is staged.
 base::Result<std::optional<ipc::SlotAddress>> VersionWriter::put_in_message() {
   ipc::SmallCapture message{begin_, {}, job_.nodes().launch, grant_.timeout_ns, grant_.at_once};
   message.bytes.reserve(ranges_[0].length);
@@ -109,9 +109,9 @@ base::Result<segment::ChunkEntry> VersionWriter::put_somewhere(tier::SlotAddress
   return put_elsewhere(slot.tier, chunk.error(), range);
 }
 
-// A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier
-// takes the chunk. Who waits for another one keeps none that is not written, so that nobody, not even this rank, waits
-// for a slot that never comes back; therefore what was asked for ahead goes, too.
+// A slot may be unwritable (a full memory file system, a failing disk). That is no reason to give up while another tier
+// takes the chunk. A rank that waits for another slot keeps none that is not written. So nobody, not even this rank,
+// waits for a slot that never comes back. Therefore the slot that was asked for ahead goes, too.
 base::Result<segment::ChunkEntry> VersionWriter::put_elsewhere(std::uint32_t tier, const base::Error& why,
                                                                capture::ChunkRange range) {
   ipc::Channel& channel = job_.engine().channel();
@@ -141,8 +141,8 @@ base::Status VersionWriter::put_all() {
   return finish_all();
 }
 
-// Whoever waits for a slot holds none whose chunk is written and not told of: it may be the one to come back. An engine
-// that has slots answers within a fraction of this.
+// A rank that waits for a slot first tells the engine of every written chunk: one of these may be the slot to come
+// back. An engine that has slots answers within a fraction of this.
 constexpr int kAnswerMs = 20;
 
 base::Status VersionWriter::begin_put(std::size_t chunk) {
@@ -170,7 +170,7 @@ base::Status VersionWriter::begin_put(std::size_t chunk) {
   return {};
 }
 
-// When its copy is over.
+// Tells the engine about a copy that is over.
 base::Status VersionWriter::settle(Copying& one) {
   one.thread.join();
   if (std::exchange(one.settled, true)) return {};
@@ -237,7 +237,7 @@ base::Status VersionWriter::stage(bool ahead) {
   return {};
 }
 
-// Where that message gets lost, settle() finds out the same: the piece is in the engine's catalog.
+// If that message gets lost, settle() finds out the same: the piece is in the engine's catalog.
 base::Status VersionWriter::commit(bool wanted) {
   os::crash_point(os::CrashPoint::checkpoint_before_commit);
   auto posted = job_.engine().post_commit({grant_.id, job_.my_segments(), false, wanted});
@@ -252,8 +252,7 @@ bool VersionWriter::abort() {
     const auto answer = engine.channel().call(ipc::Abort{grant_.id});
     aborted = answer || answer.error().code != PERDURE_BUSY;
   }
-  // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a
-  // refusal.
+  // A slot was asked for ahead: the engine has answered by now, with a slot that it took back or with a refusal.
   if (outstanding_ && engine.connected()) (void)engine.channel().await(std::exchange(outstanding_, {}));
   return aborted;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A version that is written: this rank's part of it. (VeloC IPDPS'19, Algorithm 1: for every chunk the engine is asked
-// for a slot, and the chunk is copied and hashed there.)
+// Writes this rank's part of a version. (VeloC IPDPS'19, Algorithm 1: for every chunk the rank asks the engine for a
+// slot, then copies and hashes the chunk there.)
 #include <deque>
 #include <optional>
 
@@ -10,50 +10,52 @@
 
 namespace perdure::client {
 
-/// begin(), put() for every chunk in order or put_all(), stage(); then, when all ranks agreed, commit(), and otherwise
-/// abort(), which also follows a failure of the others. No call waits for another rank but for slots that it holds.
+/// The order of calls is: begin(), put() for every chunk in order or put_all(), stage(). When all ranks agreed,
+/// commit() follows; otherwise, and after a failure of the others, abort(). No call waits for another rank, except for
+/// slots that it holds.
 class VersionWriter {
  public:
   VersionWriter(Job& job, capture::Source& source) : job_(job), source_(source) {}
   VersionWriter(const VersionWriter&) = delete;
   VersionWriter& operator=(const VersionWriter&) = delete;
 
-  /// Where there is no room at once: PERDURE_TIMEOUT, instead of waiting for checkpoint.timeout.
+  /// Makes it return PERDURE_TIMEOUT if there is no room at once, instead of waiting for checkpoint.timeout.
   void never_wait() { waits_ = false; }
   /// Tells the engine what this rank will write.
   base::Status begin(const segment::VersionId& id);
-  /// After begin(): all of it goes to the engine in one message (put(), put_all()), and there are no slots to take.
+  /// Tells, after begin(), whether all of it goes to the engine in one message (put(), put_all()): then there are no
+  /// slots to take.
   bool is_small() const { return small_; }
   std::size_t chunks() const { return ranges_.size(); }
   std::uint64_t bytes() const { return ranges_.empty() ? 0 : ranges_.back().end(); }
   /// Copies this chunk of the source to a slot.
   base::Status put(std::size_t chunk);
-  /// All of them, on as many threads as the source likes.
+  /// Copies all of them, on as many threads as the source likes.
   base::Status put_all();
   /// A chunk whose slot is memory that is filled later.
   struct SlotToFill {
     std::size_t chunk = 0;
     tier::SlotAddress slot;
-    base::ByteSpan memory;  // of the slot
+    base::ByteSpan memory;  // memory of the slot
   };
-  /// In place of putting them: a slot for every chunk, of which those in `later` are to be filled. What does not get
-  /// one that is memory at once is copied now, and all that were to be filled later with it: nobody waits with slots.
+  /// Takes a slot for every chunk, instead of putting them; the caller fills those in `later`. Chunks that do not get a
+  /// memory slot at once are copied now. So are all that were to be filled later with them: no rank waits while it
+  /// holds slots.
   base::Status take_slots(std::vector<SlotToFill>& later);
   capture::ChunkRange range(std::size_t chunk) const { return ranges_[chunk]; }
   /// Copies these chunks now.
   base::Status put_now(const std::vector<SlotToFill>& chunks);
-  /// This one's slot is filled.
+  /// Notes that this one's slot is filled.
   base::Status filled(const SlotToFill& chunk, const base::Hash128& hash);
-  /// All chunks are in their slots.
-  /// `ahead`: where all ranks are of this node, their engine commits when the last of them has staged, whether they
-  /// have agreed or not; commit() then changes nothing.
+  /// Ends the piece: all chunks are in their slots. `ahead`: if all ranks are on this node, their engine commits when
+  /// the last of them has staged, before they agree. commit() then changes nothing.
   base::Status stage(bool ahead = false);
-  /// After stage(): ipc::Staged.
+  /// ipc::Staged::busy, after stage().
   bool busy() const { return staged_ && staged_->busy; }
-  /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
+  /// Commits: the version exists at level `process`. The engine is told, and the next collective call takes its answer.
   /// `wanted`: ipc::Commit, the same on all ranks.
   base::Status commit(bool wanted = true);
-  /// Nothing of it remains. False: the engine has committed it already, and it stays.
+  /// Removes all of it. False: the engine has committed it already, and it stays.
   bool abort();
 
  private:
@@ -86,11 +88,11 @@ class VersionWriter {
   capture::Source& source_;
   segment::Piece piece_;
   std::vector<capture::ChunkRange> ranges_;
-  ipc::Begin begin_;                       // what the engine is told of it first
-  bool waits_ = true;                      // for room
-  bool small_ = false;                     // together with all else
-  std::optional<ipc::Staged> staged_;      // so it is
-  ipc::Grant grant_;                       // what is asked for; also names the version
+  ipc::Begin begin_;                       // the first message to the engine about it
+  bool waits_ = true;                      // it may wait for room
+  bool small_ = false;                     // the piece goes with one message
+  std::optional<ipc::Staged> staged_;      // set once it is staged
+  ipc::Grant grant_;                       // the slot request; also names the version
   ipc::Posted<ipc::Granted> outstanding_;  // a request for a slot that was posted and not awaited yet
   capture::Manner manner_;
   std::deque<Copying> copying_;  // in the order of the chunks

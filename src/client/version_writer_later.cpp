@@ -1,4 +1,4 @@
-// Chunks whose slots are filled while the program goes on. (docs/copy-on-write.md)
+// Chunks whose slots are filled while the program goes on are written here. (docs/copy-on-write.md)
 #include <utility>
 
 #include "client/slot_codec.hpp"
@@ -8,7 +8,7 @@
 namespace perdure::client {
 namespace {
 
-// Whoever waits for a slot longer holds none that is not written.
+// A rank that waits longer for a slot holds none that is not written.
 constexpr int kSlotAnswerMs = 20;
 
 }  // namespace
@@ -40,7 +40,7 @@ base::Status VersionWriter::take_slots(std::vector<SlotToFill>& later) {
       later.push_back({chunk, slot, *memory});
     } else if (const auto entry = copy(slot, ranges_[chunk])) {
       PERDURE_CHECK(note(chunk, *entry));
-    } else {  // where it waits for a slot elsewhere
+    } else {  // it waits for a slot elsewhere
       later.push_back({chunk, slot, {}});
       PERDURE_CHECK(put_now(std::exchange(later, {})));
     }
@@ -49,7 +49,7 @@ base::Status VersionWriter::take_slots(std::vector<SlotToFill>& later) {
   return {};
 }
 
-// Those that can be written first: a slot elsewhere may be one of these, written and flushed.
+// Writes those that it can first: a slot elsewhere may be one of these, written and flushed.
 base::Status VersionWriter::put_now(const std::vector<SlotToFill>& chunks) {
   std::vector<std::pair<const SlotToFill*, base::Error>> elsewhere;
   for (const SlotToFill& one : chunks) {

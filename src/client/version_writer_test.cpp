@@ -1,4 +1,4 @@
-// Captures that several threads read at a time are the same versions as those that one reads.
+// Captures that several threads read at a time are the same versions as those that one thread reads.
 #include "client/version_writer.hpp"
 
 #include <atomic>
@@ -10,7 +10,7 @@
 namespace perdure::client {
 namespace {
 
-/// Notes how many read it at a time, and may fail at first.
+/// Counts how many threads read it at a time, and may fail at first.
 class SideBySide : public capture::GeneratedSource {
  public:
   SideBySide(std::uint64_t bytes, std::uint64_t seed, capture::Manner manner)

@@ -1,5 +1,5 @@
 #pragma once
-// Where the pieces of the version are that was chosen, as all ranks saw it then.
+// Keeps the places of the chosen version's pieces, as all ranks saw them then.
 #include <optional>
 #include <set>
 #include <vector>
@@ -10,32 +10,33 @@ namespace perdure::client {
 
 class Whereabouts {
  public:
-  /// Of no version: nothing is anywhere.
+  /// Is empty: no version is chosen.
   Whereabouts() = default;
   Whereabouts(Job& job, const segment::VersionId& id, VersionPlan plan, JobInventory all, StoreView store);
   const VersionPlan& plan() const { return plan_; }
   const JobInventory& all() const { return all_; }
   const StoreView& store() const { return store_; }
-  /// What the store has of it; nothing where that is nothing.
+  /// The store's part of it; nothing if there is none.
   const std::optional<StoredVersionView>& stored() const { return stored_; }
   const StoredSegment* segment_of(std::uint32_t rank) const { return stored_ ? stored_->segment_of(rank) : nullptr; }
-  /// The rank's data is in slots of this node.
+  /// Tells whether the rank's data is in slots of this node.
   bool here(std::uint32_t rank) const { return here_.contains(rank); }
-  /// This node has got them.
+  /// Notes that this node has got their data.
   void bring_here(const std::vector<std::uint32_t>& ranks) { here_.insert(ranks.begin(), ranks.end()); }
-  /// A part of it is in a temporary segment, on some node.
+  /// Tells whether a part of it is in a temporary segment, on some node.
   bool spilled() const { return spilled_; }
 
-  /// Who of the nodes knows what is in a rank's piece: where it is, or one of all that can read the store.
+  /// Gives the node that knows the content of a rank's piece: the node that has it, or one of all that can read the
+  /// store.
   std::uint32_t node_that_knows(std::uint32_t rank) const;
-  /// Where this node has a rank's chunks from: its own slots, other nodes' engines, the store.
+  /// The source from which this node has a rank's chunks: its own slots, other nodes' engines, the store.
   enum class Source { here, nodes, store };
   Source source_of(std::uint32_t rank) const;
-  /// The engines to ask for these ranks' pieces, or what they are rebuilt from.
+  /// Gives the engines to ask for these ranks' pieces, or for the data from which these are rebuilt.
   std::vector<ipc::NodeToAsk> nodes_to_ask(const std::vector<std::uint32_t>& ranks) const;
 
  private:
-  const std::vector<std::uint32_t>& places() const;  // of the ranks that wrote
+  const std::vector<std::uint32_t>& places() const;  // nodes of the ranks that wrote
 
   Job* job_ = nullptr;
   segment::VersionId id_;

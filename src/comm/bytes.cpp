@@ -1,4 +1,4 @@
-// Byte strings of different lengths, of a few ranks to all: what they cost is what there is to be told.
+// Sends byte strings of different lengths from a few ranks to all; the cost depends on their total length.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ constexpr std::uint64_t kSliceWords = kSliceBytes / kWord;
 
 std::uint64_t words_of(std::uint64_t bytes) { return (bytes + kWord - 1) / kWord; }
 
-/// What all speakers say, one after the other, each from a word's border on.
+/// The byte strings of all speakers, one after the other, each from a word's border on.
 class Stream {
  public:
   explicit Stream(const std::vector<std::uint64_t>& lengths) : lengths_(lengths) {
@@ -20,7 +20,7 @@ class Stream {
   }
   std::uint64_t words() const { return begins_.back(); }
   std::uint64_t begin(std::size_t speaker) const { return begins_[speaker]; }
-  /// Takes the next words, and gives what is whole.
+  /// Takes the next words, and passes on complete strings.
   base::Status take(std::span<const std::uint64_t> words, const Told& told) {
     const auto* next = reinterpret_cast<const std::byte*>(words.data());
     std::uint64_t left = words.size_bytes();
@@ -42,13 +42,13 @@ class Stream {
  private:
   const std::vector<std::uint64_t>& lengths_;
   std::vector<std::uint64_t> begins_{0};  // in words
-  std::vector<std::byte> told_;           // by the next one, so far
+  std::vector<std::byte> told_;           // the next one, so far
   std::size_t next_ = 0;
 };
 
 }  // namespace
 
-// Each speaker's words have a place of their own, where all others have zeros: their sum is what it said.
+// Each speaker's words have their own place, where all others have zeros: the sum is its string.
 base::Status tell_all(Communicator& comm, const Speaker& speaker, base::ConstByteSpan mine,
                       const std::vector<std::uint64_t>& lengths, const Told& told) {
   Stream stream(lengths);

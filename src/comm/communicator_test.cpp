@@ -18,7 +18,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {span.begin(), span.end()};
 }
 
-/// Every member must pass this; called by all ranks of its group.
+/// Every member must pass this; all ranks of its group call it.
 void expect_conforms(Communicator& comm) {
   const auto size = static_cast<std::uint64_t>(comm.size());
   const auto rank = static_cast<std::uint64_t>(comm.rank());
@@ -73,8 +73,8 @@ void expect_helpers_work(Communicator& comm) {
   EXPECT_TRUE(broadcast_bytes(comm, {}, 0)->empty());
 }
 
-// Whoever has much, and however little the others have: in as many collectives as there are slices, and the same on
-// all ranks, those that say nothing included.
+// However long the strings are, there are as many collectives as slices. The result is the same on all ranks, including
+// those without a string.
 TEST(TellAll, IsOneCollectiveForEachSlice) {
   constexpr int kRanks = 5;
   for (std::size_t talker = 0; talker < 3; ++talker)

@@ -1,5 +1,5 @@
 #pragma once
-// A communicator that counts the collectives of its rank, and the bytes that it hears in them, for tests.
+// Counts, for tests, the collectives of its rank and the bytes that it hears in them.
 #include "comm/communicator.hpp"
 
 namespace perdure::comm {

@@ -1,4 +1,4 @@
-// The group behind a perdure_communicator: MPI's, or a caller's own.
+// Wraps the group behind a perdure_communicator: MPI's, or a caller's own.
 #include "comm/communicator.hpp"
 #include "comm/patience.hpp"
 
@@ -38,7 +38,7 @@ class FromC : public Communicator {
   }
 
  private:
-  /// The numbers of perdure.h.
+  /// Returns the numbers of perdure.h.
   static int number_of(Reduce operation) {
     switch (operation) {
       case Reduce::minimum:
@@ -60,7 +60,7 @@ class FromC : public Communicator {
           PERDURE_PEER_FAILED, call,
           "the communicator failed with status " + std::to_string(result) + ": another rank may have died",
           "end this run and start it again from its newest checkpoint");
-    } catch (const std::bad_alloc&) {  // or it would count as one that works
+    } catch (const std::bad_alloc&) {  // otherwise it would count as one that works
       return base::fail(base::Error{PERDURE_PEER_FAILED, {}, "group broken", {}, false});
     }
   }

@@ -11,13 +11,13 @@ struct Variables {
   const char* ranks;
   const char* rank;
 };
-// Those that a launcher sets within another one come first.
+// Variables that a launcher sets within another one come first.
 constexpr std::array<Variables, 5> kLaunchers = {{{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                                   {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
                                                   {"PMI_SIZE", "PMI_RANK"},
                                                   {"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
                                                   {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}};
-constexpr const char* kPmixRank = "PMIX_RANK";  // which has no variable for their number
+constexpr const char* kPmixRank = "PMIX_RANK";  // PMIx has no variable for the number of ranks
 
 std::optional<std::uint64_t> number(const Lookup& lookup, const char* name) {
   const char* text = lookup(name);

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a launcher (mpirun, srun, a PMI) started this process as one of several ranks. Pure: it reads what it is
-// given.
+// Tells whether a launcher (mpirun, srun, a PMI) started this process as one of several ranks. Pure: it reads the given
+// environment.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,11 +16,11 @@ struct Launched {
   std::string text() const;  ///< "rank 1 of 4 (OMPI_COMM_WORLD_SIZE=4)"
 };
 
-/// A variable of the environment; nullptr: there is none.
+/// Returns a variable of the environment; nullptr if it is unset.
 using Lookup = std::function<const char*(const char* name)>;
 
-/// Nothing: a process alone, as far as its environment says. The innermost launcher decides: of an mpirun within a step
-/// of Slurm that is mpirun. What Slurm says of a whole job does not count: a batch script is no rank.
+/// Returns nothing if the environment shows a single process. The innermost launcher decides: for an mpirun within a
+/// step of Slurm that is mpirun. Slurm's variables of a whole job do not count, because a batch script is no rank.
 std::optional<Launched> one_of_several(const Lookup& lookup);
 
 }  // namespace perdure::comm

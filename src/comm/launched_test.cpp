@@ -1,4 +1,4 @@
-// Which environments make a process one of several ranks.
+// Checks which environments make a process one of several ranks.
 #include "comm/launched.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Launched, AProcessWithoutALauncherIsAlone) {
   EXPECT_EQ(text_of({{"OMPI_COMM_WORLD_SIZE", ""}, {"PMI_SIZE", "many"}}), "alone");
 }
 
-// sbatch -n 4 sets these for the script itself, which runs once.
+// `sbatch -n 4` sets these for the script itself, which runs once.
 TEST(Launched, ABatchScriptOfSlurmIsAlone) {
   EXPECT_EQ(text_of({{"SLURM_NTASKS", "4"}, {"SLURM_NPROCS", "4"}, {"SLURM_PROCID", "0"}}), "alone");
 }

@@ -8,7 +8,7 @@ namespace {
 thread_local double patience_s = 0;
 thread_local std::string ended_by;
 
-constexpr std::size_t kMostRuns = 8;  // that a text has
+constexpr std::size_t kMostRuns = 8;  // in one text
 
 }  // namespace
 

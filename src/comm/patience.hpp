@@ -1,14 +1,14 @@
 #pragma once
-// How long a group's functions wait for ranks that do not come, and what they say of them then.
+// Limits how long a group's functions wait for missing ranks, and words their report.
 #include <cstddef>
 #include <functional>
 #include <string>
 
 namespace perdure::comm {
 
-/// "rank 3", "ranks 0, 2-5 and 9", and where these are many how many more there are. "no rank" of none.
+/// Returns "rank 3", "ranks 0, 2-5 and 9", and of very many some and the count of the rest. "no rank" if there is none.
 std::string ranks_text(std::size_t ranks, const std::function<bool(std::size_t)>& is_one);
-/// "ranks 0 and 2-5 have come; rank 1 has not".
+/// Returns "ranks 0 and 2-5 have come; rank 1 has not".
 std::string came_text(std::size_t ranks, const std::function<bool(std::size_t)>& has_come);
 
 /// While it lives, functions of communicators that this thread calls wait for so many seconds; 0: as long as it takes.
@@ -19,11 +19,11 @@ class Patience {
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
-  /// This thread's patience; 0 where it has none.
+  /// Returns this thread's patience; 0 if it has none.
   static double seconds();
-  /// They have not come: what `who` says of them is kept.
+  /// Reports that ranks have not come, and keeps `who`, which names them.
   static void end(const char* who);
-  /// Takes what end() kept, once; "" where it kept nothing.
+  /// Takes the text that end() kept, once; "" if it kept none.
   static std::string take_end();
 
  private:

@@ -1,4 +1,4 @@
-// A group of one: every collective is over at once.
+// Implements a group of one rank, in which every collective is over at once.
 #include <algorithm>
 
 #include "comm/communicator.hpp"

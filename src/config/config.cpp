@@ -21,7 +21,7 @@ Status unknown_key(std::string_view key, const std::string& source) {
               "see docs/configuration.md");
 }
 
-// What an error is about: the place where the value stands, and the key unless the place says it already.
+// Returns the object of an error: the place of the value, and the key unless the place names it.
 std::string described(std::string_view key, const Option& option, const std::string& source) {
   if (source.empty()) return "option " + std::string(key);
   return source == option.environment ? source : source + ": " + std::string(key);

@@ -63,7 +63,7 @@ TEST(Config, HasAFingerprintOfTheEnginesOptionsOnly) {
   for (const Option& option : options()) {
     Config config;
     std::string other = "8";
-    if (option.type == Type::choice) {  // the first that is not the default
+    if (option.type == Type::choice) {  // takes the first that is not the default
       std::istringstream choices(choices_of(option));
       while (std::getline(choices, other, '|') && other == option.default_value) {
       }

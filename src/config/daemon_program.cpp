@@ -26,7 +26,7 @@ base::Result<std::string> find_daemon(const Config& config) {
     if (executable(directory + place)) return os::absolute_path(directory + place);
   const char* path = std::getenv("PATH");
   std::stringstream list(path == nullptr ? "" : path);
-  for (std::string entry; std::getline(list, entry, ':');)  // an empty one does not stand for the working directory
+  for (std::string entry; std::getline(list, entry, ':');)  // an empty entry does not mean the working directory
     if (!entry.empty() && executable(entry + "/perdured")) return os::absolute_path(entry + "/perdured");
   return base::fail(PERDURE_NOT_FOUND, "perdured", "the program is neither beside the library nor on the PATH",
                     "install it or set engine.daemon_path");

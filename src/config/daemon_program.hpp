@@ -1,11 +1,11 @@
 #pragma once
-// Where the program `perdured` is.
+// Finds the program `perdured`.
 #include "config/config.hpp"
 
 namespace perdure::config {
 
-/// The path of the perdured to start, absolute as it works elsewhere: engine.daemon_path, beside the library or program
-/// that asks, ../bin beside it, or the PATH.
+/// Returns the path of the perdured to start. It looks at engine.daemon_path, beside the calling library or program, in
+/// ../bin beside that, and in the PATH. The path is absolute, so that it is valid elsewhere.
 base::Result<std::string> find_daemon(const Config& config);
 
 }  // namespace perdure::config

@@ -11,12 +11,12 @@
 namespace perdure::config {
 namespace {
 
-// One for each user, so that nobody has to share, or may enter, those of others.
+// Each user has a directory of its own, which others need not share and cannot enter.
 std::string user_directory(const std::string& parent) { return parent + "/perdure-" + std::to_string(os::user_id()); }
 
 constexpr std::string_view kTier = "tier.", kPath = ".path", kMemory = "memory";
 
-// Empty where the table has no such option.
+// Empty if the table has no such option.
 std::string tier_value(const Config& config, const std::string& tier, std::string_view option) {
   const auto found = config.values().find(std::string(kTier) + tier + std::string(option));
   return found == config.values().end() ? std::string() : found->second.text;
@@ -36,7 +36,7 @@ std::string value_of(const Environment& environment, const char* name) {
   return found == environment.end() ? "" : found->second;
 }
 
-// Empty: not set, which an empty value means, too.
+// Returns "" if TMPDIR is unset or empty.
 std::string temporary_directory() {
   const char* value = std::getenv("TMPDIR");
   return value == nullptr ? "" : value;
@@ -77,7 +77,7 @@ std::string root_option(const std::string& tier) {
   return tier.empty() ? "node.path" : std::string(kTier) + tier + std::string(kPath);
 }
 
-// The first two tiers have kept their names since there were only these.
+// The first two tiers keep the names from the time when there were no others.
 std::string tier_suffix(const std::string& tier) {
   if (tier == kMemory) return "";
   return tier == "file" ? ".slots" : "." + tier;

@@ -49,7 +49,7 @@ TEST_F(Directories, AnEmptyTmpdirIsNoneAndARelativeOneIsInTheWorkingDirectory) {
   ::setenv("TMPDIR", "", 1);
   EXPECT_EQ(tier_root(config_, "file"), "/tmp" + own_);
   EXPECT_EQ(root_setting(config_, "file"), "tier.file.path");
-  ::setenv("TMPDIR", "scratch/", 1);  // perdured works elsewhere
+  ::setenv("TMPDIR", "scratch/", 1);  // perdured has another working directory
   EXPECT_EQ(tier_root(config_, "file"), os::absolute_path("scratch").value() + own_);
 }
 

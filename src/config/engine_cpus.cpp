@@ -19,11 +19,11 @@ base::Result<EngineCpus> listed(const std::string& option, const CpuFacts& facts
                     "list some of " + facts.reachable.text() + ", or set engine.cpus = auto");
 }
 
-// Batch systems start ranks as another user, who may use the whole node. root's own jobs are told by the name.
+// Batch systems start ranks as another user, who may use the whole node. If root itself runs the job, the name tells.
 bool belongs_to_job(const Ancestor& ancestor) { return ancestor.same_user && !ancestor.name.starts_with("slurmstepd"); }
 
-// A launcher that a user started is part of the job: its limits, and those of the shell or script it runs in, are
-// the job's.
+// A launcher that a user started is part of the job. The job's limits are its own, and those of the shell or script
+// that it runs in.
 CpuSet limits_of(const std::vector<Ancestor>& ancestors, std::vector<Ancestor>::const_iterator launcher) {
   CpuSet limits = launcher->cpus;
   for (auto it = launcher; it != ancestors.end() && belongs_to_job(*it); ++it) {
@@ -57,7 +57,7 @@ base::Result<EngineCpus> choose_engine_cpus(const std::string& option, const Cpu
   if (launcher == facts.ancestors.end())
     return EngineCpus{facts.own, "no launcher of ranks is seen that could have taken others away"};
   EngineCpus chosen = beyond_own(facts, launcher);
-  // Launchers may bind ranks to what they may not use themselves.
+  // Launchers may bind ranks to processors that they may not use themselves.
   if (!(facts.own - chosen.cpus).empty()) chosen.reason += ", but for " + facts.own.text() + ", where this process is";
   chosen.cpus = (chosen.cpus & facts.reachable) | facts.own;
   return chosen;

@@ -1,4 +1,4 @@
-// Which processors the engine's threads get, from facts as machines and launchers give them.
+// Tests the choice of the engine's processors, with facts as machines and launchers give them.
 #include "config/engine_cpus.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Ancestor of_root(Ancestor ancestor, const char* children = "") {
   return ancestor;
 }
 
-// A rank that `ancestors` bound to processor 3 of 64.
+// Describes a rank that `ancestors` bound to processor 3 of 64.
 CpuFacts bound_rank(std::vector<Ancestor> ancestors) {
   return {set("3"), set("0-63"), set("0-63"), std::move(ancestors), false, 0};
 }

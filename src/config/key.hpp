@@ -1,15 +1,15 @@
 #pragma once
-// Keys of options in the code, checked against the table when the program is compiled.
+// Checks keys of options in the code against the table at compile time.
 #include <string_view>
 
 #include "config/options.hpp"
 
 namespace perdure::config {
 
-/// Not constant: a key that reaches it does not compile, and the compiler's message names it.
+/// It is not constant: a key that reaches it does not compile, and the compiler's message names it.
 inline void there_is_no_option_with_this_key_and_type() {}
 
-/// The key of an option that has one of these types. Made from a literal only.
+/// The key of an option that has one of these types. It is made from a literal only.
 template <Type... kTypes>
 class Key {
  public:

@@ -1,4 +1,4 @@
-// Brings the sources of a configuration together, in the order of their precedence.
+// Merges the sources of a configuration in the order of their precedence.
 #include <algorithm>
 
 #include "config/config.hpp"
@@ -38,7 +38,7 @@ Status misspelt_variable(std::string_view name) {
               "correct or unset it; see docs/configuration.md");
 }
 
-/// A variable that resembles no option is a site's own: its programs must run beside it.
+/// A variable that resembles no option belongs to the site, whose programs must run beside Perdure.
 Status load_environment(Config& config, const Environment& environment) {
   for (auto at = environment.lower_bound(std::string(kPrefix)); at != environment.end(); ++at) {
     const std::string& name = at->first;

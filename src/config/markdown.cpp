@@ -1,4 +1,4 @@
-// docs/configuration.md, from the table.
+// Writes docs/configuration.md from the table.
 #include "config/config.hpp"
 
 namespace perdure::config {
@@ -24,7 +24,7 @@ const char* type_name(Type type) {
   return "";
 }
 
-// "embedded|daemon" -> "`embedded` or `daemon`"; a bar would end the cell of the table.
+// Formats "embedded|daemon" as "`embedded` or `daemon`"; a bar would end the cell of the table.
 std::string choices_text(const std::string& choices) {
   std::string text = "`";
   for (const char c : choices) text += c == '|' ? std::string("` or `") : std::string(1, c);

@@ -8,7 +8,8 @@
 namespace perdure::config {
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
-  // Rows of the optimal-string-alignment table: for the prefix of `from` two shorter, one shorter, and the current one.
+  // Keeps three rows of the optimal-string-alignment table: for the prefix of `from` two shorter, one shorter, and the
+  // current one.
   std::vector<std::size_t> before(to.size() + 1);
   std::vector<std::size_t> last(to.size() + 1);
   std::vector<std::size_t> now(to.size() + 1);

@@ -1,5 +1,5 @@
 #pragma once
-// The value of node.numbers.
+// Parses the value of node.numbers.
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -7,11 +7,11 @@
 namespace perdure::config {
 
 struct NodeNumbers {
-  std::vector<std::uint32_t> numbers;  ///< distinct, as given; empty when nothing is given
-  const char* refusal = nullptr;       ///< why the text is refused
+  std::vector<std::uint32_t> numbers;  ///< distinct, as given; may be empty
+  const char* refusal = nullptr;       ///< the reason why the text is refused
 };
 
-/// Whole numbers from 0 to 999999999, separated by commas.
+/// Parses whole numbers from 0 to 999999999, separated by commas.
 NodeNumbers parse_node_numbers(std::string_view text);
 
 }  // namespace perdure::config

@@ -41,7 +41,7 @@ TEST(NodeNumbers, AreAnOptionWhoseErrorNamesIt) {
   EXPECT_NE(twice.error().text().find("twice"), std::string::npos);
 }
 
-// A later launch on other nodes still finds the engines and directories of those that are left.
+// A later launch on other nodes must still find the remaining engines and directories.
 TEST(NodeNumbers, DoNotTellEnginesApart) {
   Config config;
   ASSERT_TRUE(config.set("node.numbers", "0,4,2", Origin::environment));

@@ -504,7 +504,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .maximum = 1e6},
 });
 
-/// The row of `key`, or nullptr.
+/// Returns the row of `key`, or nullptr.
 constexpr const Option* find_option(std::string_view key) {
   for (const Option& option : kOptions)
     if (key == option.key) return &option;

@@ -20,7 +20,7 @@ std::string joined_names(const Members& members) {
   return names;
 }
 
-// In static memory, as refusals are.
+// Refusals live in static memory.
 const char* no_such_tier() {
   static const std::string kText = [] {
     std::string text = "names a tier that does not exist; there are ";

@@ -18,7 +18,7 @@ base::Result<std::string> unquoted(std::string_view text) {
   return base::fail(PERDURE_INVALID_ARGUMENT, std::string(text), "the value has no closing quote at its end");
 }
 
-// Where the setting that `text` begins with ends: at a newline, or at a semicolon that is not in a quoted value.
+// Returns the end of the first setting in `text`: a newline, or a semicolon outside of a quoted value.
 std::size_t end_of_setting(std::string_view text) {
   const std::size_t line = std::min(text.find('\n'), text.size());
   const std::size_t plain = std::min(text.find(';'), line);

@@ -1,14 +1,14 @@
-// The only translation unit that sees toml++.
+// No other translation unit includes toml++.
 #include "config/toml.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <sstream>
 
-// toml++ 3.3 asserts (and with NDEBUG lets the compiler assume) what a file can break: "[=" is enough. The checks
-// behind its assertions report these as errors, so both are switched off for it. It also calls unreachable what a
-// letter such as an e with an accent outside of a string reaches; the answer that is wanted there is "no". With
-// exceptions its parser ends at the first error.
+// toml++ 3.3 asserts (and with NDEBUG lets the compiler assume) conditions that a file can break: "[=" is enough. The
+// checks behind its assertions report these as errors, so both are switched off. It also declares code unreachable that
+// a non-ASCII letter outside of a string reaches; there the right answer is "no". With exceptions its parser ends at
+// the first error.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
 #define TOML_EXCEPTIONS 1
@@ -32,8 +32,8 @@ using base::Status;
 
 constexpr std::ptrdiff_t kMaxDotsPerLine = 64;
 
-// toml++ bounds nested values but not dotted keys, and frees what it read by recursion: a long enough key would exhaust
-// the stack.
+// Toml++ bounds nested values but not dotted keys, and frees a document by recursion: a long key would exhaust the
+// stack.
 Status check_depth(std::string_view text, const std::string& path) {
   std::size_t number = 1;
   while (!text.empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Configuration files: TOML, whose tables map to dotted keys.
+// Parses configuration files: TOML, whose tables map to dotted keys.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace perdure::config {
 
-/// The largest configuration file that is read.
+/// Larger configuration files are refused.
 inline constexpr std::size_t kMaxFileBytes = 65536;
 
-/// "[tier.memory] max_bytes = '1GiB'" -> tier.memory.max_bytes. An array of texts becomes a list with commas. Errors
-/// name `path` and, where the text is no TOML, line and column. Takes any input.
+/// Parses "[tier.memory] max_bytes = '1GiB'" into tier.memory.max_bytes. An array of texts becomes a list with commas.
+/// Errors name `path` and, for malformed TOML, line and column. It takes any input.
 base::Result<std::vector<Setting>> parse_toml(std::string_view text, const std::string& path);
 
 }  // namespace perdure::config

@@ -56,7 +56,7 @@ TEST(Toml, RefusesHostileInputWithoutExhaustingTheStack) {
   EXPECT_EQ(parsed("# " + repeated(".", 100) + "\njob='y'").at("job"), "y");
 }
 
-// toml++ 3.3 takes for granted that letters of other alphabets appear in strings only.
+// toml++ 3.3 assumes that letters of other alphabets appear in strings only.
 TEST(Toml, RefusesLettersOutsideOfStringsAndBrokenUtf8) {
   for (const char* text : {"a = [\xcd\xa2\nb = 1", "caf\xc3\xa9 = 1", "a = \xd2\x8d", "\xff = 1", "a = '\xc3'"})
     EXPECT_EQ(parsed(text).count("error"), 1U) << text;

@@ -70,7 +70,7 @@ Result<std::string> canonical_integer(const Option& option, std::string_view val
 Result<std::string> canonical_real(const Option& option, std::string_view value, const std::string& object) {
   const auto number = parse_real(value);
   if (!number) return refusal(option, value, object, "is not a number");
-  // "-0" is in every range that begins with 0, and must not look like another value.
+  // "-0" is in every range that begins with 0, and must have the same text as 0.
   return in_range(option, *number, format_number(*number == 0 ? 0.0 : *number), value, object);
 }
 
@@ -94,7 +94,7 @@ Result<std::string> canonical_text(std::string_view value, const std::string& ob
   return std::string(value);
 }
 
-// Equal lists have equal text, however they are written.
+// Equal lists get equal text, however they are written.
 Result<std::string> canonical_list(std::string_view value, const std::string& object) {
   PERDURE_CHECK(canonical_text(value, object));
   std::string text;

@@ -1,5 +1,5 @@
 #pragma once
-// Checks the text of one option's value, and gives its canonical form.
+// Checks the text of one option's value, and returns its canonical form.
 #include <optional>
 #include <string>
 #include <string_view>

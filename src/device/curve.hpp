@@ -1,5 +1,5 @@
 #pragma once
-// A figure as a function of a count, from a table of points.
+// A curve gives a figure as a function of a count, from a table of points.
 #include <string>
 #include <vector>
 
@@ -12,11 +12,11 @@ struct Point {
   double value = 0;  ///< bytes/s
 };
 
-/// Straight lines between points; constant before the first and after the last.
+/// Interpolates linearly between points; constant before the first and after the last.
 class Curve {
  public:
-  /// At least one point, counts ascending from 1 on, values positive and finite. Errors name `object`:
-  /// PERDURE_INVALID_ARGUMENT.
+  /// Takes at least one point, counts ascending from 1, values positive and finite. Else PERDURE_INVALID_ARGUMENT about
+  /// `object`.
   static base::Result<Curve> through(std::vector<Point> points, const std::string& object);
   static Curve constant(double value) { return Curve({{1, value}}); }
 

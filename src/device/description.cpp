@@ -34,7 +34,7 @@ Result<double> parse_size(const std::string& text, const std::string& object) {
 
 using Parse = Result<double> (*)(const std::string&, const std::string&);
 
-/// The settings of a file; each is taken out when it is read, so that what remains is unknown.
+/// Reads the settings of a file. Each is removed when it is read, so that the rest is unknown.
 class Reader {
  public:
   Reader(std::vector<config::Setting> settings, std::string path) : path_(std::move(path)) {

@@ -41,7 +41,7 @@ void Emulator::tell(StreamId stream) {
   for (auto it = first; it != last; ++it) it->second.notify_one();
 }
 
-// The next event may be another one: one stream more can make the others slower, and on some devices faster.
+// The next event may have changed: one more stream can make the others slower, and on some devices faster.
 void Emulator::changed() {
   if (watch_ != nullptr) watch_->notify_one();
 }
@@ -88,7 +88,7 @@ void Emulator::wait(StreamId stream) {
     else
       self->second.wait(lock);
   }
-  // Also when nobody watches: whoever was told to may be this one, and have nothing more to wait for.
+  // Also if nobody watches: the thread that was told to watch may be this one, and have nothing more to wait for.
   const bool another_watches = watch_ != nullptr && watch_ != &self->second;
   waiting_.erase(self);
   if (another_watches) return;

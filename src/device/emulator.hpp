@@ -1,5 +1,5 @@
 #pragma once
-// A device emulated in real time: a transfer ends when the description says so, however long the real device needs.
+// Emulates a device in real time: a transfer ends when the description says so, however long the real device needs.
 // Thread-safe. SharedDevice decides; this adds the clock and the waiting threads.
 #include <condition_variable>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace perdure::device {
 
-/// The source of time of an emulator.
+/// An emulator's source of time.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -24,19 +24,19 @@ Clock& real_clock();
 
 class Emulator {
  public:
-  /// A second of the description takes `time_scale` seconds of the clock, which must live as long.
+  /// A described second takes `time_scale` seconds of the clock, which must outlive the emulator.
   Emulator(const Device& description, double time_scale, std::uint64_t seed, Clock& clock = real_clock());
 
-  /// From now on all transfers together get at most this, described bytes/s: the share of a store that others use too.
+  /// Limits all transfers together, in described bytes/s, from now on: the share of a store that others use, too.
   void limit(double bytes_per_s);
   StreamId start(std::uint64_t bytes);
-  /// Cancels a transfer that is not over yet.
+  /// Cancels a running transfer; does nothing for one that is over.
   void cancel(StreamId stream);
   bool over(StreamId stream);
-  /// Returns when it is over, or at once after shut().
+  /// Returns when the transfer is over, or at once after shut().
   void wait(StreamId stream);
   void transfer(std::uint64_t bytes) { wait(start(bytes)); }
-  /// Seconds of the clock after which to ask again; 0: the transfer is over.
+  /// Returns after how many seconds of the clock to ask again; 0: the transfer is over.
   double ask_again_in_s(StreamId stream);
   unsigned streams();
   /// Ends all waiting, now and later: an engine that stops does not wait for a slow device.
@@ -56,7 +56,7 @@ class Emulator {
   std::set<StreamId> running_;
   // One waiting thread watches the clock and wakes the others. If all did, each event would wake every thread.
   std::multimap<StreamId, std::condition_variable> waiting_;
-  std::condition_variable* watch_ = nullptr;  // of the one
+  std::condition_variable* watch_ = nullptr;  // that of the watching thread
   bool shut_ = false;
 };
 

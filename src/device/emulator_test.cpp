@@ -1,4 +1,4 @@
-// In virtual time: the test's clock jumps to where somebody waits for.
+// Runs in virtual time: the test's clock jumps to the next time that a thread waits for.
 #include "device/emulator.hpp"
 
 #include <gtest/gtest.h>
@@ -99,14 +99,14 @@ TEST(Emulator, ALimitFromOutsideHolds) {
 }
 
 TEST(Emulator, WhoIsShutKeepsNobodyWaiting) {
-  Emulator emulator(device_of({{1, 1e-3}}), 1, 0);  // real time: it would take weeks
+  Emulator emulator(device_of({{1, 1e-3}}), 1, 0);  // in real time it would take weeks
   std::thread waiter([&] { emulator.transfer(1'000'000); });
   emulator.shut();
   waiter.join();
   emulator.transfer(1'000'000);
 }
 
-// One of those that wait watches the clock for all: it must find a successor, also among those that end with it.
+// One waiting thread watches the clock for all. It must find a successor, also among threads that end with it.
 TEST(Emulator, NobodyIsForgottenWhenSeveralEndAtOnce) {
   for (int round = 0; round < 100; ++round) {
     Emulator emulator(device_of({{1, 1e9}}), 1, 0);

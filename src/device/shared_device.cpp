@@ -1,5 +1,5 @@
-// Every stream gets the same, so that it is enough to count what each got (`served_`): a stream that starts at
-// served_ = v is done at v plus its bytes. Between two events the rate is constant.
+// All streams progress equally, so it suffices to count how far (`served_`). A stream that starts at served_ = v is
+// done at v plus its bytes. Between two events the rate is constant.
 #include "device/shared_device.hpp"
 
 #include <cmath>
@@ -48,7 +48,7 @@ double SharedDevice::step_end_s() const {
 }
 
 void SharedDevice::begin(const Arriving& arriving) {
-  if (active_.empty()) served_ = 0;  // keeps it small, and so exact
+  if (active_.empty()) served_ = 0;  // small numbers keep it exact
   active_.push_back({served_ + arriving.bytes, arriving.stream});
   std::push_heap(active_.begin(), active_.end(), std::greater<>());
 }

@@ -1,7 +1,7 @@
 #pragma once
-// A device that serves all streams at once: with k of them in flight each gets 1/k of throughput(k) *
-// variability(time), up to a limit from outside (the share of a file system that other nodes use too). Knows no clock:
-// its owner passes the time in seconds, which never goes back. Not thread-safe.
+// Models a device that serves all streams at once. With k of them in flight each gets 1/k of throughput(k) *
+// variability(time), up to an external limit. The limit is the share of a file system that other nodes use, too. Knows
+// no clock: its owner passes the time in seconds, which never goes back. Not thread-safe.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -26,21 +26,22 @@ class SharedDevice {
 
   /// Moves `bytes` (more than 0) from `now_s` on, after the latency. Implies advance(now_s).
   StreamId start(double now_s, double bytes);
-  /// Ends a stream without completion; false when it had ended.
+  /// Ends a stream without completion; false if it had ended.
   bool cancel(double now_s, StreamId stream);
-  /// From `now_s` on all streams together get at most this, bytes/s.
+  /// Limits all streams together to so many bytes/s from `now_s` on.
   void limit(double now_s, double bytes_per_s);
 
-  /// Lets time pass. A time before the latest one is taken as that one.
+  /// Lets time pass. An earlier time than the latest is taken as the latest.
   void advance(double now_s);
-  /// What ended since the last call, in order.
+  /// Returns the streams that ended since the last call, in order.
   std::vector<Completion> take_completed();
-  /// The next time at which a stream ends or the speed changes: advance() then at the latest. Nothing while idle.
+  /// Returns the next time at which a stream ends or the speed changes: the caller must advance() by then. Nothing
+  /// while idle.
   std::optional<double> next_event() const;
 
   unsigned streams() const { return static_cast<unsigned>(active_.size()); }
   bool idle() const { return streams() == 0 && arriving_.empty(); }
-  /// Aggregate now, bytes/s, with the streams there are (with one when there are none).
+  /// Returns the present aggregate, bytes/s, with the present streams (with one if there are none).
   double bytes_per_s() const { return rate_; }
   double now_s() const { return now_s_; }
 
@@ -51,7 +52,7 @@ class SharedDevice {
     double bytes;
   };
   struct Active {
-    double end;  // value of served_ at which it is done
+    double end;  // the stream is done when served_ reaches it
     StreamId stream;
     bool operator>(const Active& other) const { return end != other.end ? end > other.end : stream > other.stream; }
   };
@@ -67,11 +68,11 @@ class SharedDevice {
   Variability variability_;
   double limit_ = Node::kUnlimited;
   double now_s_ = 0;
-  double served_ = 0;    // bytes that a stream active from the beginning on would have got
+  double served_ = 0;    // bytes that a stream active from the beginning would have got
   double rate_ = 0;      // aggregate with the present streams, limit and load
-  double change_s_ = 0;  // when the load changes
+  double change_s_ = 0;  // time of the next change of load
   StreamId next_ = 1;
-  std::deque<Arriving> arriving_;  // in order, as the latency is the same for all
+  std::deque<Arriving> arriving_;  // in order, because all have the same latency
   std::vector<Active> active_;     // a heap, the first to end at the front
   std::vector<Completion> completed_;
 };

@@ -17,7 +17,7 @@ Device device(std::vector<Point> points, double latency_s = 0, Variability varia
   return d;
 }
 
-/// Runs until idle; when each stream ended.
+/// Runs until idle, and returns when each stream ended.
 std::map<StreamId, double> finish(SharedDevice& d) {
   std::map<StreamId, double> ends;
   while (const auto next = d.next_event()) {

@@ -37,7 +37,7 @@ double Variability::load(double time_s) const {
 double Variability::next_load(double time_s) const {
   if (amplitude <= 0) return std::numeric_limits<double>::infinity();
   const double change = static_cast<double>(step_of(time_s, period_s) + 1) * period_s;
-  // Rounding must not answer with the time asked about: whoever waits for the change would wait there for ever.
+  // Rounding must not return the time asked about: a thread that waits for the change would wait there for ever.
   return change > time_s ? change : std::nextafter(time_s + period_s, std::numeric_limits<double>::infinity());
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The part of a device's speed that the load of others, and its own slumps, leave over time: a function of seed and
-// time only, so that every run with the same seed meets the same.
+// Models how the load of others, and slumps, reduce a device's speed over time. It depends on seed and time only, so
+// that every run with the same seed meets the same speeds.
 #include <cstdint>
 #include <limits>
 
@@ -11,13 +11,13 @@ struct Variability {
       0;  ///< 0 (steady) to 0.95: the factor lies between 1 - amplitude and 1 + amplitude, and is 1 on average
   double period_s = 1;  ///< seconds between changes; half of the variation changes every 8 periods
   std::uint64_t seed = 0;
-  double slump_factor = 1;  ///< while it is in a slump: above 0, at most 1
+  double slump_factor = 1;  ///< during a slump: above 0, at most 1
   double slump_from_s = 0;
   double slump_until_s = std::numeric_limits<double>::infinity();
 
-  /// Constant until next_change; times before 0 belong to the first step.
+  /// It is constant until next_change; times before 0 belong to the first step.
   double factor(double time_s) const;
-  /// The end of the step that `time_s` lies in, or that of a slump or its beginning; infinity when nothing changes any
+  /// Returns the end of the step of `time_s`, or the next begin or end of a slump; infinity if nothing changes any
   /// more.
   double next_change(double time_s) const;
 
@@ -26,7 +26,7 @@ struct Variability {
   double next_load(double time_s) const;
 };
 
-/// A number from [0, 1) that depends on both arguments and nothing else.
+/// Returns a number from [0, 1) that depends on both arguments only.
 double unit_hash(std::uint64_t seed, std::uint64_t number);
 
 }  // namespace perdure::device

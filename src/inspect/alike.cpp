@@ -7,7 +7,7 @@
 namespace perdure::inspect {
 namespace {
 
-/// What ranks must have in common to be told together.
+/// The properties that ranks must have in common to share a line.
 using Likeness = std::vector<std::uint64_t>;
 
 Likeness likeness(const segment::Piece& piece, bool with_counts) {
@@ -31,7 +31,7 @@ Lots sorted(const reader::VersionFacts& facts, bool with_counts) {
   return lots;
 }
 
-/// Regions that have the same size on the first rank, and the same least and greatest size on all.
+/// Groups regions that have the same size on the first rank, and the same least and greatest size on all.
 std::vector<AlikeRegions> alike_regions(const std::vector<const segment::Piece*>& pieces) {
   std::vector<AlikeRegions> folded;
   std::map<std::tuple<segment::EntryKind, std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> places;

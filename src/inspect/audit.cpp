@@ -19,7 +19,8 @@ std::string absolute(const store::Store& store, const store::SegmentRef& ref) {
   return store.properties().location + "/" + ref.path;
 }
 
-/// Where the file lies and how it is called must be what its manifest says: else it is another segment under this name.
+/// The place and name of the file must be those that its manifest says: otherwise it is another segment under this
+/// name.
 std::optional<base::Error> misplaced(const segment::ByteSource& source, const SegmentTask& task) {
   auto manifest = segment::read_contents(source);
   if (!manifest) return manifest.error();
@@ -50,7 +51,7 @@ std::vector<Finding> audit_segment(store::Store& store, const SegmentTask& task,
   return findings;
 }
 
-/// Each segment of a renamed directory says the same: one finding is enough, and it is about the directory.
+/// All segments of a renamed directory have the same defect: one finding is enough, and it is about the directory.
 void tell_renamed_once(const store::Store& store, std::vector<Finding>& findings) {
   constexpr std::string_view kObject = "checkpoint ";
   std::set<std::string> told;
@@ -62,13 +63,13 @@ void tell_renamed_once(const store::Store& store, std::vector<Finding>& findings
       one.file = store.properties().location + "/" + one.error.object.substr(kObject.size());
 }
 
-/// What can only be seen across the segments of a version: ranks that are missing or appear twice.
+/// Finds defects that only show across the segments of a version: ranks that are missing or appear twice.
 void audit_whole(store::Store& store, const store::VersionListing& listing, bool has_defects, AuditResult& result) {
   if (listing.all_present() && has_defects) return;  // said already, segment by segment
   auto whole = store::read_version(store, listing);
   if (whole) return;
   if (whole.error().code == PERDURE_NOT_FOUND) {
-    const auto again = store.list(listing.id.name);  // retired meanwhile, or really lacking something?
+    const auto again = store.list(listing.id.name);  // retired meanwhile, or really incomplete?
     if (!again) return;
     const bool still =
         std::any_of(again->begin(), again->end(), [&](const auto& other) { return other.id == listing.id; });
@@ -81,7 +82,7 @@ void audit_whole(store::Store& store, const store::VersionListing& listing, bool
 
 }  // namespace
 
-// A version's own file may have been written anew since its segment was borrowed: then they are two.
+// A version's own file may have been rewritten since its segment was borrowed: then there are two.
 base::Status plan_borrowed(store::Store& store, AuditPlan& plan) {
   std::vector<std::pair<segment::VersionId, store::BorrowedSegment>> all;
   for (const auto& listing : plan.versions) {
@@ -154,9 +155,9 @@ AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
     const auto begun = workers.start("audit", work, [&](const base::Error& why) {
       std::lock_guard lock(mutex);
       result.defects.push_back({store.properties().location, 0, kUnknownRank, -1, why});
-      return false;  // the others have to do
+      return false;  // the other threads have to do
     });
-    if (!begun) break;  // the others have to do
+    if (!begun) break;  // the other threads have to do
   }
   work();
   workers.join();  // which are waited for

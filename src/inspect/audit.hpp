@@ -1,5 +1,5 @@
 #pragma once
-// Reads every byte of a store, in several threads, and collects what is wrong with it.
+// Reads every byte of a store, in several threads, and collects the defects.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace perdure::inspect {
 struct Finding {
   std::string file;  ///< absolute path
   std::uint64_t offset = 0;
-  std::string rank;  ///< "3", "0-3" when it hits what several ranks need, "unknown"
+  std::string rank;  ///< "3", "0-3" when it concerns several ranks, "unknown"
   std::int64_t chunk = -1;
   base::Error error;
 };
@@ -32,15 +32,17 @@ struct AuditPlan {
 
 struct AuditResult {
   std::vector<Finding> defects;         ///< by file and offset
-  std::vector<std::string> incomplete;  ///< versions, with what they lack
+  std::vector<std::string> incomplete;  ///< versions, with their missing parts
   std::uint64_t segments = 0, versions = 0;
 };
 
-/// Everything of `name` (empty: of all names); of `version` if given, on all branches or on that of `branch`.
+/// Plans to read everything of `name` (empty: of all names). `version`, if given, limits it to that version, on all
+/// branches or on `branch`.
 base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version,
                                    std::optional<plan::Branch> branch = std::nullopt);
 
-/// Adds what the plan's versions borrow of others, but for files that it reads anyway, and each file once.
+/// Adds the segments that the plan's versions borrow from others. It leaves out files that are read anyway, and adds
+/// each file once.
 base::Status plan_borrowed(store::Store& store, AuditPlan& plan);
 
 AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,

@@ -80,7 +80,7 @@ std::vector<Check> check_sharing(const config::Config& config) {
   const auto store = store::make_store(config.text("store.path"), config.below("store."));
   const std::string location = store ? (*store)->properties().directory : std::string();
   const auto space = location.empty() ? base::Result<os::Space>() : os::space(nearest_existing(location));
-  if (location.empty() || !space) return {};  // said by check_store()
+  if (location.empty() || !space) return {};  // check_store() reports that
   JobNodes nodes;
   nodes.of_job = nodes_of_job(config::own_environment());
   nodes.redundancy = config.text("redundancy.scheme") != "single";

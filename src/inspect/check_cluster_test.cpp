@@ -1,3 +1,4 @@
+// Checks for clusters judge sharing, quotas, memory limits and networks.
 #include "inspect/check_cluster.hpp"
 
 #include <gmock/gmock.h>

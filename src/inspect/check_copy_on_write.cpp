@@ -1,3 +1,4 @@
+// Checks whether checkpoints can be copied on write.
 #include "inspect/check.hpp"
 
 namespace perdure::inspect {

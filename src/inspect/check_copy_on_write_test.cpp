@@ -1,3 +1,4 @@
+// The check of copy on write judges the chosen mode.
 #include <gtest/gtest.h>
 
 #include "inspect/check.hpp"

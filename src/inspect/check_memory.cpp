@@ -1,4 +1,4 @@
-// Memory, and the memory tier: is there enough, is it of the fast kind, how fast is it really.
+// Checks memory, and the memory tier: whether there is enough, whether it is of the fast kind, and its real speed.
 #include <fmt/format.h>
 
 #include <algorithm>

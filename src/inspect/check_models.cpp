@@ -1,4 +1,5 @@
-// What engines on this machine predict their tiers' speed with: were the tiers calibrated, and does that hold here?
+// Checks the device models by which engines on this machine predict their tiers' speed. Were the tiers calibrated, and
+// does that hold here?
 #include "calibration/storage.hpp"
 #include "config/directories.hpp"
 #include "inspect/check.hpp"

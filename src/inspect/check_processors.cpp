@@ -1,4 +1,4 @@
-// Which processors the engine's threads would run on, if it was started from here.
+// Checks which processors the engine's threads would run on, if it was started from here.
 #include <fmt/format.h>
 
 #include "config/engine_cpus.hpp"

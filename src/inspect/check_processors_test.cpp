@@ -1,3 +1,4 @@
+// The check of processors names the engine's processors and the reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -57,13 +57,13 @@ class VersionPieces {
   std::size_t open_ = 0;
 };
 
-/// A region of one rank by its number in each run; nothing: that run does not have it.
+/// The numbers of one rank's region in each run; empty: that run does not have it.
 struct RegionPair {
   std::optional<std::int32_t> here, there;
   std::int32_t number() const { return here ? *here : *there; }
 };
 
-// As a restore would find them: by their names.
+// Finds pairs as a restore would: by their names.
 std::vector<RegionPair> region_pairs(const VersionPieces& here, const VersionPieces& there, std::uint32_t rank) {
   static const std::vector<segment::RegionEntry> none;
   const auto& mine = here.has(rank) ? here.piece(rank).regions : none;

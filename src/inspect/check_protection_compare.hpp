@@ -1,5 +1,5 @@
 #pragma once
-// Compares what two runs of a program left in their stores, region by region and rank by rank.
+// Compares the stores of two runs of a program, region by region and rank by rank.
 #include <functional>
 
 #include "inspect/check_protection_verdict.hpp"
@@ -12,7 +12,7 @@ struct StoredCheckpoint {
   store::VersionListing listing;
 };
 
-/// Every version that is complete in the store, ascending by time; of one with several attempts the newest.
+/// Gives every version that is complete in the store, ascending by time; of several attempts, the newest.
 base::Result<std::vector<StoredCheckpoint>> complete_versions(store::Store& store);
 
 /// Copies one version, all its segments, into another store. The attempt stays the same.

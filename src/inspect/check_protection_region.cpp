@@ -39,7 +39,7 @@ class Capture {
     }
     return base::ConstByteSpan(buffer_).subspan(place.offset, length);
   }
-  /// `length` bytes from `at` on, wherever the chunks' borders are.
+  /// Gives `length` bytes from `at` on, across the chunks' borders.
   base::Result<std::vector<std::byte>> copy(std::uint64_t at, std::uint64_t length) {
     std::vector<std::byte> all;
     while (all.size() < length) {
@@ -58,7 +58,7 @@ class Capture {
 
 struct Located {
   segment::RegionEntry region;
-  std::uint64_t begin = 0;  ///< in the rank's capture
+  std::uint64_t begin = 0;  ///< offset in the rank's capture
 };
 
 std::string size_text(const std::optional<Located>& found) {
@@ -66,7 +66,7 @@ std::string size_text(const std::optional<Located>& found) {
   return fmt::format("{} elements of {} bytes", found->region.count, found->region.element_bytes);
 }
 
-/// As a number, whose type nobody knows: its bits and, where it may be one, as floating point.
+/// Writes bytes as a number of unknown type: its bits and, if it may be one, as floating point.
 std::string value_text(const std::vector<std::byte>& bytes) {
   std::string text = "0x";
   for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte)  // the host's order is little endian
@@ -145,7 +145,7 @@ base::Result<std::optional<RegionDefect>> RegionComparison::compare(std::optiona
   const auto a = here_->find(here);
   auto b = there_->find(there);
   if (!a && !b) return std::optional<RegionDefect>();
-  if (a && b) b->region.id = a->region.id;  // which says nothing
+  if (a && b) b->region.id = a->region.id;  // the id says nothing
   RegionDefect defect;
   defect.element_bytes = a ? a->region.element_bytes : b->region.element_bytes;
   defect.count = a ? a->region.count : b->region.count;

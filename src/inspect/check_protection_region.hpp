@@ -14,18 +14,18 @@ struct StoredPiece {
   const segment::Piece* piece = nullptr;
 };
 
-/// Compares the regions of one rank. Needs memory for one chunk of each run, and reads none again for regions that
-/// follow each other. Both pieces must outlive it.
+/// Compares the regions of one rank. Needs memory for one chunk of each run, and does not read it again for regions
+/// that follow each other. Both pieces must outlive it.
 class RegionComparison {
  public:
   RegionComparison(const StoredPiece& here, const StoredPiece& there);
   ~RegionComparison();
   RegionComparison(const RegionComparison&) = delete;
   RegionComparison& operator=(const RegionComparison&) = delete;
-  /// How region `id` differs; nothing when it is the same bit by bit, or in neither. Chunks whose hashes are equal are
-  /// not read; those that are read are verified.
+  /// Gives the difference of region `id`; nothing when it is the same bit by bit, or in neither. Chunks whose hashes
+  /// are equal are not read; chunks that are read are verified.
   base::Result<std::optional<RegionDefect>> compare(std::int32_t id) { return compare(id, id); }
-  /// The same of one that has another number in each run; nothing: it is not there.
+  /// Gives the difference of a region that has another number in each run; empty: that run does not have it.
   base::Result<std::optional<RegionDefect>> compare(std::optional<std::int32_t> here,
                                                     std::optional<std::int32_t> there);
 

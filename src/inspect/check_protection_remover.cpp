@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* kObject = "check of protection";
 
-/// The child: waits for the end of the other end of the pipe. A program that is being killed with us may go on writing
-/// for a while, so it looks again until nothing has come back.
+/// The child waits until the other end of the pipe is closed. A program that is being killed with us may go on writing
+/// for a while. So the child looks again until no file has come back.
 [[noreturn]] void wait_and_remove(int lifeline, const std::vector<std::string>& directories,
                                   const std::vector<std::string>& parents) {
   constexpr int kLooks = 60, kQuietLooks = 3;
@@ -26,7 +26,7 @@ constexpr const char* kObject = "check of protection";
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int stream = 0; stream <= 2; ++stream) ::dup2(nothing, stream);
   ::dup2(lifeline, 3);
-  ::close_range(4, ~0U, 0);  // nobody shall wait for us because of a descriptor
+  ::close_range(4, ~0U, 0);  // an inherited descriptor must not make anybody wait for us
   char byte = 0;
   for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = ::read(3, &byte, 1);
   for (int look = 0, quiet = 0; look < kLooks && quiet < kQuietLooks; ++look) {
@@ -39,12 +39,12 @@ constexpr const char* kObject = "check of protection";
     quiet = there ? 0 : quiet + 1;
     os::sleep_ns(1'000'000'000);
   }
-  for (const std::string& path : parents) (void)::rmdir(path.c_str());  // when nobody else uses it meanwhile
+  for (const std::string& path : parents) (void)::rmdir(path.c_str());  // unless somebody uses it meanwhile
   ::_exit(0);
 }
 
-/// The same under a number that no standard stream has: where these are closed, new descriptors get their numbers, and
-/// what is written to a stream would go there. Closes `descriptor`.
+/// Moves the descriptor to a number that no standard stream has. If the streams are closed, new descriptors get their
+/// numbers, and output to a stream would go there. Closes `descriptor`.
 base::Result<os::Fd> above_streams(int descriptor) {
   const os::Fd given(descriptor);
   os::Fd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -52,7 +52,8 @@ base::Result<os::Fd> above_streams(int descriptor) {
   return moved;
 }
 
-/// With a zero byte behind every word; empty when the process is gone. Not os::read_file: such a file has no size.
+/// Gives the command line, with a zero byte behind every word; empty when the process is gone. It does not use
+/// os::read_file: such a file has no size.
 std::string command_line(const std::string& process) {
   std::string text(64 * base::KiB, '\0');
   const auto file = os::File::open("/proc/" + process + "/cmdline", os::Open::read);

@@ -26,7 +26,7 @@ base::Result<std::uint64_t> requested_point(const std::vector<Checkpoint>& writt
       "the program wrote no such version; it wrote " + checkpoints_text(written), "name one of those");
 }
 
-/// The latest of the first versions of the names that have several.
+/// Gives the latest of the first versions of the names that have several.
 base::Result<std::uint64_t> first_point(const std::vector<Checkpoint>& written) {
   std::map<std::string, std::pair<std::uint64_t, std::size_t>> first_and_count;
   for (const Checkpoint& one : written) {

@@ -19,7 +19,7 @@ std::string course(const plan::ProgramEnd& end) {
   return (end.kind == plan::ProgramEnd::Kind::killed ? "was " : "") + launch::end_text(end);
 }
 
-/// What `facts` say beyond the content of regions.
+/// Gives the differences in `facts` other than in the content of regions.
 std::vector<std::string> other_differences(const CheckFacts& facts) {
   std::vector<std::string> all;
   if (!same_end(facts.undisturbed, facts.resumed))
@@ -32,14 +32,14 @@ std::vector<std::string> other_differences(const CheckFacts& facts) {
   return all;
 }
 
-/// Undisturbed runs agree about everything but the content of regions.
+/// Tells whether undisturbed runs agree about everything but the content of regions.
 bool repeats_its_course(const CheckFacts& facts) {
   return facts.repetition && facts.repetition->only_here.empty() && facts.repetition->only_there.empty() &&
          same_end(facts.undisturbed, *facts.repeated);
 }
 
-/// Of the suspected regions those that differ in the first version in which any does: what comes later may only follow
-/// from them.
+/// Selects the suspected regions that differ in the first version with any difference: later differences may only
+/// follow from them.
 std::set<RegionKey> first_of(const ProtectionVerdict& verdict, const Comparison& comparison, std::string& version) {
   for (const Checkpoint& one : comparison.compared) {
     std::set<RegionKey> first;

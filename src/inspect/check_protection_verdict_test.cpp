@@ -1,3 +1,4 @@
+// The check of protection chooses where the second run begins, and judges the differences.
 #include "inspect/check_protection_verdict.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The places on disk: the tiers that are not memory, and the store.
+// Checks the places on disk: the store, and the tiers other than memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using base::format_bytes;
 constexpr std::uint64_t kBlock = 1 << 20;
 constexpr std::uint64_t kProbe = 4 << 10;
 constexpr std::uint64_t kFewChunks = 16;
-constexpr std::uint64_t kFewFiles = 1000, kFilesOfAVersion = 4;  // with its directories, on one node
+constexpr std::uint64_t kFewFiles = 1000, kFilesOfAVersion = 4;  // files with their directories, on one node
 
 base::Result<double> write_rate(const std::string& directory, std::uint64_t bytes) {
   PERDURE_TRY(const auto scratch, Scratch::in(directory));
@@ -32,7 +32,7 @@ base::Result<double> write_rate(const std::string& directory, std::uint64_t byte
   return static_cast<double>(bytes) / std::max(seconds, 1e-9) * 1e-9;
 }
 
-/// What the publication of a segment asks of a file system, in its order.
+/// Makes the file system calls of the publication of a segment, in their order.
 base::Status try_to_publish(const std::string& directory) {
   PERDURE_TRY(const auto scratch, Scratch::in(directory));
   const std::string temporary = scratch.path() + "/.tmp-probe", published = scratch.path() + "/probe";
@@ -51,7 +51,7 @@ base::Status try_to_publish(const std::string& directory) {
   return {};
 }
 
-/// One place: can we write there, how much is free, how fast is it.
+/// Checks one place: whether we can write there, how much is free, and how fast it is.
 Check check_place(const std::string& name, const std::string& path, const std::string& option,
                   const DoctorOptions& options) {
   const std::string place = nearest_existing(path);

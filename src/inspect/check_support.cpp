@@ -1,3 +1,4 @@
+// Helps the checks with directories and settings of the system.
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Limits, sockets, programs, and what dead engines left.
+// Checks limits, sockets, programs, and residue of dead engines.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,15 +20,15 @@ namespace perdure::inspect {
 namespace {
 
 constexpr std::uint64_t kEnoughFiles = 1024;
-constexpr std::uint64_t kFilesOfAnEngine = 256;  // its own, those of its ranks, and of libfabric
+constexpr std::uint64_t kFilesOfAnEngine = 256;  // its own files, those of its ranks, and of libfabric
 constexpr std::uint64_t kEnoughLocked = 64 << 10;
-constexpr std::uint64_t kEnoughThreads = 128, kFewestThreads = 16;  // that may still be begun
+constexpr std::uint64_t kEnoughThreads = 128, kFewestThreads = 16;  // threads that may still be begun
 
 std::string limit_text(std::uint64_t limit) {
   return limit == LimitFacts::kUnlimited ? "unlimited" : std::to_string(limit);
 }
 
-// A recovery may need a connection to every node of the job. Anybody who reaches the port of an engine can hold an
+// A recovery may need a connection to every node of the job. A program that reaches the port of an engine can hold an
 // eighth of its descriptors for a while (network/callers.hpp).
 std::string nodes_text(std::uint64_t files) {
   if (files == LimitFacts::kUnlimited) return "";
@@ -80,7 +80,7 @@ Check judge_threads(const LimitFacts& facts) {
           verdict == Verdict::ok ? "" : "end other programs of yours, or raise ulimit -u"};
 }
 
-/// Processes and threads of this user, as RLIMIT_NPROC counts them.
+/// Counts processes and threads of this user, as RLIMIT_NPROC does.
 std::uint64_t threads_of_user() {
   std::uint64_t threads = 0;
   const auto processes = os::list_directory("/proc");
@@ -95,7 +95,7 @@ std::uint64_t threads_of_user() {
   return threads;
 }
 
-/// The program as the shell would find it; empty when there is none.
+/// Finds the program as the shell would; empty when there is none.
 std::string find_in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::string rest = path == nullptr ? "" : path;
@@ -227,7 +227,7 @@ std::vector<Check> check_programs(const config::Config& config) { return {check_
 
 namespace {
 
-// By the catalog alone: a store of somebody else may not answer.
+// Uses the catalog alone: another user's store may not answer.
 std::string held_text(const node::Left& left) {
   std::string text = "\n      " + node::whose(left);
   std::vector<node::Holding> unstored = left.holdings;

@@ -44,7 +44,7 @@ base::Error no_checkpoint(store::Store& store) {
 
 namespace {
 
-/// Which versions of the name there are on the line that was asked for, and which other branch has the number.
+/// Lists the versions of the name on the requested line, and another branch that has the number.
 std::string what_there_is(store::Store& store, const CheckpointSpec& spec,
                           const std::vector<store::VersionListing>& versions) {
   const auto branches = reader::branches_of(store, spec.name, versions);
@@ -63,7 +63,7 @@ std::string what_there_is(store::Store& store, const CheckpointSpec& spec,
   return text;
 }
 
-/// The directory of another name whose segments say `name`, as somebody renamed it; empty: there is none.
+/// Gives the directory of another name whose segments say `name`, after a rename by hand; empty: there is none.
 std::string renamed_to(store::Store& store, const std::string& name, const std::vector<std::string>& directories) {
   for (const std::string& directory : directories) {
     const auto listed = store.list(directory);

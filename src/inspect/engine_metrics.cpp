@@ -29,14 +29,14 @@ struct Answer {
   std::vector<metrics::Family> families;
 };
 
-/// Paths as given, but each root once, however it is spelled.
+/// Gives paths as they are, but each root once, however it is spelled.
 std::vector<std::string> roots_once(const std::vector<std::string>& roots) {
   std::vector<std::string> once;
   std::set<std::filesystem::path> seen;
   for (const std::string& root : roots) {
     std::error_code error;
     auto real = std::filesystem::weakly_canonical(root + "/.", error);
-    if (error) real = root;  // reading it says what is wrong
+    if (error) real = root;  // the error comes when it is read
     if (!seen.insert(real).second) continue;
     const std::size_t end = root.find_last_not_of('/');
     once.push_back(end == std::string::npos ? root : root.substr(0, end + 1));
@@ -44,9 +44,9 @@ std::vector<std::string> roots_once(const std::vector<std::string>& roots) {
   return once;
 }
 
-// Where somebody listens there is a living engine, whether it takes the connection or not: locks are not touched, which
-// an engine that starts now may want. A queue that is full is not waited for: one engine that hangs is not to cost the
-// others their time.
+// A listening socket means a living engine, whether it takes the connection or not. Locks are not touched, as an engine
+// that starts now may want them. A full queue is not waited for: one hanging engine must not delay the answers of the
+// others.
 std::vector<Asked> ask_all(const std::vector<std::string>& directories) {
   std::vector<Asked> asked;
   for (const std::string& directory : directories) {
@@ -87,7 +87,7 @@ base::Result<Answer> answer_of(Asked& asked, std::uint64_t deadline_ns) {
   return answer;
 }
 
-// All of it, or nothing: what an engine of another release says may not fit to what is there.
+// Adds all of it, or nothing: the answer of an engine of another release may not fit.
 base::Status add_engine(std::vector<metrics::Family>& all, const Answer& answer, const metrics::Labels& labels) {
   auto with = all;
   PERDURE_CHECK(metrics::merge(with, answer.families, labels));

@@ -1,5 +1,5 @@
 #pragma once
-// What the engines of this machine count, as one set of metrics.
+// Collects the counts of this machine's engines as one set of metrics.
 #include <string>
 #include <vector>
 
@@ -9,13 +9,13 @@
 namespace perdure::inspect {
 
 struct EngineMetrics {
-  std::vector<metrics::Family> families;  ///< of all engines; can be encoded
-  std::size_t engines = 0;                ///< that live
-  std::vector<base::Error> silent;        ///< of engines that did not answer: only perdure_engine_up is in `families`
+  std::vector<metrics::Family> families;  ///< metrics of all engines; can be encoded
+  std::size_t engines = 0;                ///< engines that live
+  std::vector<base::Error> silent;  ///< errors of engines that did not answer: only perdure_engine_up is in `families`
 };
 
-/// Asks every engine that lives in one of these node directories (node.path), all at once, for at most 2 seconds.
-/// Errors: a directory cannot be read. One that is not there has no engines.
+/// Asks every engine that lives in one of these node directories (node.path), all at once, for at most 2 seconds. A
+/// directory that is not there has no engines. Errors: a directory cannot be read.
 base::Result<EngineMetrics> collect_metrics(const std::vector<std::string>& node_roots);
 
 }  // namespace perdure::inspect

@@ -17,9 +17,9 @@ struct EngineState {
 /// Asks every engine that lives in the configured node directory. Errors: the directory cannot be read.
 base::Result<std::vector<EngineState>> ask_engines(const config::Config& config);
 
-/// The directories that ask_engines looks at.
+/// Gives the directories that ask_engines looks at.
 std::vector<std::string> places_of_engines(const config::Config& config);
-/// For people, when no engine was found: the directories searched, and how to search elsewhere.
+/// Tells people, when no engine was found, which directories were searched, and how to search elsewhere.
 std::string no_engine_text(const config::Config& config);
 
 }  // namespace perdure::inspect

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t kMostSimulatedNodes = 4096;
 constexpr std::uint64_t kMostCatalogBytes = 1 * base::GiB;
 
-// All ranks' pieces are here: its program may have been told that it is one, or has died within the call. The next
-// start would commit it.
+// All ranks' pieces are here. The program may have been told that the version exists, or has died within the call. The
+// next start would commit it.
 bool may_be_one(const catalog::HeldVersion& held) {
   return !held.committed && held.ranks > 0 && held.pieces.size() == held.ranks;
 }
@@ -50,7 +50,7 @@ std::vector<JobsDirectory> directories_of_job(const config::Config& config) {
   return directories_of_job(config, *directories, os::host_name());
 }
 
-// Read while its engine may write: what was appended meanwhile is a torn end.
+// Reads while the engine may write: records appended meanwhile are a torn end.
 std::vector<NodeVersion> versions_not_stored(const std::string& directory) {
   std::vector<NodeVersion> found;
   const std::string path = directory + "/catalog";

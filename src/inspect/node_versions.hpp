@@ -1,6 +1,6 @@
 #pragma once
-// What this machine's nodes have of a job, and the store lacks as far as they know: read out of the catalogs of its
-// engines, whether these live or not.
+// Lists the versions of a job that this machine's nodes have, and the store lacks, as far as the nodes know. It reads
+// the catalogs of the engines, whether these live or not.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,10 +14,10 @@ namespace perdure::inspect {
 struct JobsDirectory {
   std::string path, node_label;
 };
-/// Of these `directories` (engine_directories()). Nodes are this host, or simulated ones of it.
+/// Selects from `directories` (engine_directories()). Nodes are this host, or simulated ones of it.
 std::vector<JobsDirectory> directories_of_job(const config::Config& config, const std::vector<std::string>& directories,
                                               const std::string& host);
-/// Those on this machine.
+/// Gives those on this machine.
 std::vector<JobsDirectory> directories_of_job(const config::Config& config);
 
 /// A version that all ranks had agreed on, or this node's part of it; or one that has all ranks' pieces here.
@@ -25,10 +25,11 @@ struct NodeVersion {
   segment::VersionId id;
   std::uint64_t bytes = 0;
   std::string directory;
-  std::uint32_t uncommitted_ranks = 0;  ///< how many ranks' pieces are all here, of one that no commit was seen of
+  std::uint32_t uncommitted_ranks =
+      0;  ///< number of ranks whose pieces are all here, if no commit was seen; otherwise 0
 };
-/// By name, version and attempt. A directory without a catalog has none; PERDURE_CORRUPT never: what is damaged is left
-/// out, as the next engine does.
+/// Lists them by name, version and attempt. A directory without a catalog has none. It never returns PERDURE_CORRUPT:
+/// damaged records are left out, as by the next engine.
 std::vector<NodeVersion> versions_not_stored(const std::string& directory);
 std::vector<NodeVersion> versions_not_stored(const config::Config& config);
 

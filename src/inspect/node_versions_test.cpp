@@ -1,4 +1,4 @@
-// What nodes have and the store lacks, read out of catalogs.
+// Catalogs tell which versions nodes have and the store lacks.
 #include "inspect/node_versions.hpp"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,8 @@ class NodeVersions : public testing::Test {
     EXPECT_TRUE(config.set_all(settings + more, config::Origin::program));
     return config;
   }
-  /// A directory of an engine that died, with version 1 stored, 2 in part, 3 not, and 4 whole and not committed.
+  /// Makes a directory of an engine that died, with version 1 stored, 2 in part, 3 not, and 4 complete and not
+  /// committed.
   std::string engine_of(const config::Config& config, const std::string& label, unsigned instance = 0) const {
     const std::string path =
         config::node_root(config) + "/" + config::node_key(config, label) + "." + std::to_string(instance);
@@ -88,7 +89,7 @@ TEST_F(NodeVersions, WithoutOrWithADamagedCatalogAreNone) {
   EXPECT_THAT(versions_not_stored(config), testing::IsEmpty());
 }
 
-// Nobody can flush it here: there is no perdured.
+// No engine can flush it here: there is no perdured.
 TEST_F(NodeVersions, ThatCannotBeFlushedAreNamedWithTheReason) {
   const auto config = configured(";engine.daemon_path=/nowhere/perdured");
   const std::string path = engine_of(config, os::host_name());

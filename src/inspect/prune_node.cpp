@@ -25,7 +25,7 @@ bool is_asked_for(const NodePrune& wish, const node::Left& left) {
          (!left.job || ((!wish.job || left.job->job == *wish.job) && (!wish.store || left.job->store == *wish.store)));
 }
 
-// Of those that are held, one that was not asked for.
+// Gives a held version of a name that was not asked for.
 const node::Holding* other_name(const NodePrune& wish, const node::Left& left) {
   const auto found = std::find_if(left.holdings.begin(), left.holdings.end(),
                                   [&](const auto& one) { return !wish.names.contains(one.id.name); });

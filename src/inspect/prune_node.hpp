@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure prune --node` would remove: what dead engines left on this machine.
+// Plans `perdure prune --node`: the residue of dead engines on this machine.
 #include <optional>
 #include <set>
 #include <string>
@@ -11,11 +11,11 @@
 namespace perdure::inspect {
 
 struct NodePrune {
-  std::set<std::string> names;       ///< only what holds these; empty: whatever is held
-  std::optional<std::string> job;    ///< only what a job of this name left
-  std::optional<std::string> store;  ///< only what jobs with this store left: an absolute path, or a URL
-  double older_than_s = 0;           ///< only what nobody has used for so long, and of that also what the store lacks
-  bool even_unstored = false;        ///< also what the store lacks
+  std::set<std::string> names;       ///< only residue that holds these names; empty: any
+  std::optional<std::string> job;    ///< only residue of a job of this name
+  std::optional<std::string> store;  ///< only residue of jobs with this store: an absolute path, or a URL
+  double older_than_s = 0;           ///< only residue unused for so long, including data that the store lacks
+  bool even_unstored = false;        ///< also data that the store lacks
 };
 
 struct NodeChoice {
@@ -26,11 +26,11 @@ struct NodeChoice {
   } what = What::not_asked_for;
   std::string why;
 };
-/// Pure. Without a word only that goes which the store has, or which holds nothing; a directory goes whole or not at
-/// all.
+/// Chooses. Pure. Without a further wish, only residue that the store has, or that holds no data, goes. A directory
+/// goes as a whole or not at all.
 NodeChoice choose(const NodePrune& wish, const node::Left& left, const node::Judgement& judgement);
 
-/// Asks the stores of dead engines what they have.
+/// Asks the stores of dead engines for their versions.
 base::Status plan_node(const config::Config& config, const NodePrune& wish, PrunePlan& plan);
 
 }  // namespace perdure::inspect

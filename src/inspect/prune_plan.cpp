@@ -20,8 +20,8 @@ PruneAction removal_of(store::Store& store, const reader::VersionFacts& facts, s
 
 plan::Branch branch_of(const reader::VersionFacts& facts) { return plan::branch_of(facts.listing.id.attempt.nonce); }
 
-// The current line is that of readers, who know it by what was set aside, too: as if its branch had something newest
-// that is damaged.
+// The current line is that of readers, who also count quarantined versions: as if its branch had a newest version that
+// is damaged.
 std::vector<std::size_t> places_to_retire(const NameFacts& facts, const plan::RetentionPolicy& policy) {
   std::vector<plan::StoredVersion> stored;
   for (const auto& one : facts.versions)
@@ -34,7 +34,7 @@ std::vector<std::size_t> places_to_retire(const NameFacts& facts, const plan::Re
   return places;
 }
 
-/// The attempts before the newest complete one at a version of a branch serve nobody.
+/// Attempts before the newest complete one at a version of a branch are superseded.
 bool superseded(const reader::VersionFacts& one, const std::vector<reader::VersionFacts>& facts) {
   return std::any_of(facts.begin(), facts.end(), [&](const reader::VersionFacts& other) {
     return other.complete() && other.listing.id.version == one.listing.id.version &&
@@ -42,13 +42,13 @@ bool superseded(const reader::VersionFacts& one, const std::vector<reader::Versi
   });
 }
 
-/// What is looked at by itself: the current line, or what a left branch has beside it.
+/// A group is judged by itself: the current line, or the versions that a left branch has beside it.
 using Group = std::optional<plan::Branch>;
 Group group_of(const NameFacts& facts, const reader::VersionFacts& one) {
   return facts.branches.has(one.listing.id) ? std::nullopt : std::optional(branch_of(one));
 }
 
-/// The newest complete one: what would be relied on.
+/// Gives the newest complete version: the one to rely on.
 reader::VersionFacts* anchor_of(NameFacts& facts, const Group& group) {
   reader::VersionFacts* anchor = nullptr;
   for (reader::VersionFacts& one : facts.versions)
@@ -58,7 +58,7 @@ reader::VersionFacts* anchor_of(NameFacts& facts, const Group& group) {
   return anchor;
 }
 
-/// Branches beside the current line that have anything newer than all that is complete.
+/// Gives the branches beside the current line that have a version newer than all complete ones.
 std::set<plan::Branch> arriving_branches(const NameFacts& facts) {
   segment::Attempt newest;
   for (const reader::VersionFacts& one : facts.versions)
@@ -155,8 +155,8 @@ base::Status plan_removal(store::Store& store, const VersionWish& wish, const Na
   return {};
 }
 
-// Where the current line turns out to be damaged, a branch that was left may be all that there is. So may what the
-// current line went on from, where nobody knows that.
+// If the current line turns out to be damaged, a branch that was left may have the only good versions. So may the line
+// from which the current one went on, if that is not known.
 void plan_left_branches(store::Store& store, const NameFacts& facts, const DeepCheck& check, PrunePlan& plan) {
   std::vector<PruneAction> actions;
   std::string name;

@@ -1,5 +1,5 @@
 #pragma once
-// What `perdure prune` would remove, and why; nothing is removed here.
+// Plans the removals of `perdure prune`, with the reasons; it removes nothing itself.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,41 +23,41 @@ struct PruneAction {
 
 struct PrunePlan {
   std::vector<PruneAction> actions;
-  std::vector<std::string> refused;                    ///< asked for, but not done, and why
-  std::shared_ptr<const base::Json> directories = {};  ///< of engines on this machine; nullptr: nobody asked for them
+  std::vector<std::string> refused;  ///< requests that were refused, and why
+  std::shared_ptr<const base::Json> directories =
+      {};  ///< directories of engines on this machine; nullptr: they were not asked for
 };
 
-/// Reads every byte of a version; false when anything is wrong with it.
+/// Reads every byte of a version; false when any of it is damaged.
 using DeepCheck = std::function<bool(const reader::VersionFacts&)>;
 
-/// All versions of one name, and which of them go on.
+/// All versions of one name, and the lines they are on.
 struct NameFacts {
   std::vector<reader::VersionFacts> versions;
   reader::Branches branches;
 };
-/// PERDURE_MISMATCH: its directory was renamed, so that nobody can say what of it is complete.
+/// PERDURE_MISMATCH: its directory was renamed, so nobody can say which versions are complete.
 base::Result<NameFacts> name_facts(store::Store& store, const std::string& name);
 
-/// Applies the policy to the versions of one name, to each branch by itself. Before anything is given up, the version
-/// that everything there would then rest on, the newest complete one, is read whole; when it is damaged, it counts as
+/// Applies the policy to the versions of one name, to each branch by itself. Before anything is given up, the newest
+/// complete version is read whole, because everything there would then rest on it. When it is damaged, it counts as
 /// incomplete and the next older one is taken.
 void plan_retention(store::Store& store, NameFacts facts, const plan::RetentionPolicy& policy, const DeepCheck& check,
                     PrunePlan& plan);
 
-/// Versions of one name: of a branch, or, without one, of the current line.
+/// Versions of one name: on a branch, or, without one, on the current line.
 struct VersionWish {
   std::string name;
   std::optional<plan::Branch> branch;
   std::set<std::uint64_t> versions;
 };
-/// Removes them on request; refuses if no other verified version of the name would be left, unless `even_the_last`.
+/// Removes them on request. Refuses if no other verified version of the name would be left, unless `even_the_last`.
 /// PERDURE_NOT_FOUND for a version that is not there.
 base::Status plan_removal(store::Store& store, const VersionWish& wish, const NameFacts& facts, bool even_the_last,
                           const DeepCheck& check, PrunePlan& plan);
 
-/// Removes all of branches that were left; refuses where the current line has no version that verifies, and where
-/// nobody knows what it went on from. A branch with anything newer than all that is complete is left alone: it may be
-/// arriving.
+/// Removes all of the branches that were left. Refuses if the current line has no version that verifies, or if its
+/// origin is not known. A branch with a version newer than all complete ones is left alone: it may be arriving.
 void plan_left_branches(store::Store& store, const NameFacts& facts, const DeepCheck& check, PrunePlan& plan);
 
 }  // namespace perdure::inspect

@@ -17,7 +17,7 @@ constexpr std::string_view kMoving = ".moving", kEnding = ".pds";
 
 std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// The report goes last: nothing is in quarantine without it.
+/// The report goes last: without it, no segment counts as quarantined.
 base::Status remove_quarantined(const std::string& path) {
   PERDURE_CHECK(os::remove_file(path));
   PERDURE_CHECK(os::remove_file(path + ".json"));

@@ -1,3 +1,4 @@
+// A prune of the quarantine reads names from files, and keeps a name's last evidence.
 #include "inspect/prune_quarantine.hpp"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // A rename takes these steps in this order, so that a kill at any moment loses nothing:
-//   1. a directory that was renamed by hand is put aside, as its copy gets its name (only then)
-//   2. the records of forks and of the owner, who has ended, are written under the new name
-//   3. each segment is published under the new name, those of the newest version first; what a version borrows comes
-//      before it
-//   4. segments that only were borrowed are removed again: their own version is gone
-//   5. every byte under the new name is read back
-//   6. the old versions are forgotten, all in one step; a directory that was put aside is removed
-// A repeated rename finds by 1 and 3 what was done.
+//   1. It puts a directory that was renamed by hand aside, as its copy gets its name (only then).
+//   2. It writes the records of forks and of the owner, who has ended, under the new name.
+//   3. It publishes each segment under the new name, those of the newest version first; borrowed segments come before
+//      their borrower.
+//   4. It removes segments again that only were borrowed: their own version is gone.
+//   5. It reads back every byte under the new name.
+//   6. It forgets the old versions, all in one step, and removes a directory that was put aside.
+// A repeated rename finds the finished work by 1 and 3.
 #include "inspect/rename_name.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Result<std::vector<store::VersionListing>> list_there(store::Store& store, const
   return listed;
 }
 
-/// What cannot be read says no name: a later check tells why.
+/// A segment that cannot be read says no name: a later check tells why.
 Result<NameContent> content_of(store::Store& store, const std::string& name) {
   PERDURE_TRY(const auto listings, list_there(store, name));
   NameContent content;
@@ -57,7 +57,7 @@ std::string directory_of(const RenamePlan& plan) {
   return plan.source == RenameSource::new_name ? plan.new_name : store::aside_name(plan.new_name);
 }
 
-/// By its manifests, under the name that they say.
+/// Checks by its manifests, under the name that they say.
 Status check_whole(store::Store& store, store::VersionListing listing, const std::string& said) {
   listing.id.name = said;
   std::vector<segment::Manifest> manifests;
@@ -79,7 +79,7 @@ base::Error not_whole(const RenamePlan& plan, const store::VersionListing& listi
   return error;
 }
 
-/// Its chunks may be nowhere else: who wrote it has to go on.
+/// Chunks of a temporary segment may be nowhere else: its writer has to go on.
 Status check_no_temporaries(store::Store& store, const std::string& directory) {
   PERDURE_TRY(const auto residue, store.residue());
   for (const auto& piece : residue)
@@ -90,13 +90,13 @@ Status check_no_temporaries(store::Store& store, const std::string& directory) {
   return {};
 }
 
-/// Copies segments into another name. Each segment is copied once, whoever asks.
+/// Copies segments into another name. Each segment is copied once, however often it is asked for.
 class SegmentCopier {
  public:
   SegmentCopier(store::Store& store, std::string name, const RenameAdvance& advance)
       : store_(store), name_(std::move(name)), advance_(advance) {}
 
-  /// All segments of a version of the directory, and first those of other versions that it borrows.
+  /// Copies all segments of a version of the directory, and first those of other versions that it borrows.
   Status copy(const store::VersionListing& listing) {
     const segment::VersionId id{name_, listing.id.version, listing.id.attempt};
     PERDURE_TRY(const auto lent, store::borrowed(store_, listing.id));
@@ -111,7 +111,7 @@ class SegmentCopier {
     for (const store::SegmentRef& segment : listing.segments) PERDURE_CHECK(copy_segment(listing.id.version, segment));
     return {};
   }
-  /// The versions of which something was borrowed.
+  /// The versions from which segments were borrowed.
   const std::set<StoredAttempt>& lenders() const { return lenders_; }
 
  private:
@@ -144,7 +144,7 @@ class SegmentCopier {
         manifest, tail, [&](std::uint64_t offset, base::ConstByteSpan data) { return sink->write(offset, data); }));
     return sink->commit();
   }
-  /// What was never written stays so: a sink is zero where nobody wrote.
+  /// Unwritten room stays so: a sink is zero where it was not written.
   Status write_chunk(const segment::ByteSource& source, const segment::ChunkEntry& chunk, std::uint64_t offset,
                      store::SegmentSink& sink) {
     for (std::uint64_t done = 0; done < chunk.length;) {
@@ -170,19 +170,19 @@ class SegmentCopier {
   std::vector<std::byte> buffer_;
 };
 
-/// 1.
+/// Step 1.
 Status put_aside(store::Store& store, const RenamePlan& plan) {
   const std::string& root = store.properties().directory;
   if (root.empty())
     return base::fail(PERDURE_UNSUPPORTED, "checkpoint " + plan.new_name, "this store has no directories to rename");
   const std::string aside = store::aside_name(plan.new_name);
   PERDURE_TRY(const std::uint64_t forgotten_ns, store.forgotten(aside));
-  if (forgotten_ns > 0) PERDURE_CHECK(os::remove_tree(root + "/" + aside));  // all that a killed rename left of it
+  if (forgotten_ns > 0) PERDURE_CHECK(os::remove_tree(root + "/" + aside));  // residue of a killed rename
   PERDURE_CHECK(os::rename_to_free(root + "/" + plan.new_name, root + "/" + aside));
   return os::sync_directory(root);
 }
 
-/// 2. A record that nobody can read has nothing to pass on.
+/// Step 2. An unreadable record has nothing to pass on.
 Status copy_records(store::Store& store, const std::string& from, const std::string& to) {
   PERDURE_TRY(const auto forks, store::forks(store, from));
   if (!forks.empty()) PERDURE_CHECK(store::set_forks(store, to, forks));
@@ -194,7 +194,7 @@ Status copy_records(store::Store& store, const std::string& from, const std::str
   return before == next ? Status() : store.set_owner(to, before, next);
 }
 
-/// 4.
+/// Step 4.
 Status remove_lenders(store::Store& store, const RenamePlan& plan, const std::set<StoredAttempt>& lenders) {
   std::set<StoredAttempt> own;
   for (const auto& listing : plan.versions) own.insert({listing.id.version, listing.id.attempt});
@@ -203,7 +203,7 @@ Status remove_lenders(store::Store& store, const RenamePlan& plan, const std::se
   return {};
 }
 
-/// 5.
+/// Step 5.
 Status read_back(store::Store& store, const RenamePlan& plan, const RenameAdvance& advance) {
   PERDURE_TRY(const AuditPlan audited, plan_audit(store, plan.new_name, std::nullopt, std::nullopt));
   const AuditResult result = audit(store, audited, os::cpu_count(), advance);
@@ -221,7 +221,7 @@ Status read_back(store::Store& store, const RenamePlan& plan, const RenameAdvanc
   return {};
 }
 
-/// 6. What nodes have of later versions is not concerned.
+/// Step 6. Later versions on nodes are not concerned.
 Status give_up_old(store::Store& store, const RenamePlan& plan, const std::string& directory) {
   std::uint64_t until_ns = 0;
   for (const auto& listing : plan.versions) until_ns = std::max(until_ns, listing.id.attempt.created_ns);

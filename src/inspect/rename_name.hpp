@@ -1,6 +1,6 @@
 #pragma once
 // Gives all versions of a checkpoint another name in its store. Every segment has the name in its header and manifest,
-// so that each is written anew.
+// so each is written anew.
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,22 +14,22 @@ struct RenamePlan {
   std::string old_name, new_name;
   RenameSource source = RenameSource::old_name;
   std::string directory;                        ///< the name of the directory that has the segments now
-  std::vector<store::VersionListing> versions;  ///< there, what was begun last first
+  std::vector<store::VersionListing> versions;  ///< versions there, the one begun last first
   std::uint64_t segments = 0, bytes = 0;
 };
 
 /// Told of bytes as they are read.
 using RenameAdvance = std::function<void(std::uint64_t)>;
 
-/// Changes nothing. The errors of choose_rename_source(), and PERDURE_INCOMPLETE, PERDURE_CORRUPT: a version is not
-/// whole; PERDURE_BUSY: a job that was killed has not stored all of a version.
+/// Plans a rename, and changes nothing. The errors are those of choose_rename_source(), and these. PERDURE_INCOMPLETE,
+/// PERDURE_CORRUPT: a version is not complete. PERDURE_BUSY: a job that was killed has not stored all of a version.
 base::Result<RenamePlan> plan_rename(store::Store& store, const std::string& old_name, const std::string& new_name);
 
-/// Reads every byte of what is to be renamed. PERDURE_CORRUPT: something is damaged.
+/// Reads every byte that is to be renamed. PERDURE_CORRUPT: some of it is damaged.
 base::Status check_sound(store::Store& store, const RenamePlan& plan, const RenameAdvance& advance);
 
-/// Publishes all segments under the new name, reads them back, and only then gives the old ones up. Who is killed
-/// repeats it: until the last step all is there under the old name, or in the directory that was put aside.
+/// Publishes all segments under the new name, reads them back, and only then gives the old ones up. After a kill,
+/// repeat it: until the last step everything is there under the old name, or in the directory that was put aside.
 base::Status rename_stored(store::Store& store, const RenamePlan& plan, const RenameAdvance& advance);
 
 }  // namespace perdure::inspect

@@ -1,3 +1,4 @@
+// A rename gives all versions the new name, and a kill at any moment loses nothing.
 #include "inspect/rename_name.hpp"
 
 #include <gmock/gmock.h>
@@ -112,7 +113,7 @@ TEST(StoredRename, OfWhatIsNotWholeChangesNothing) {
   EXPECT_FALSE(os::exists(store.path() + "/new").value());
 }
 
-/// Kills this process at the n-th call that changes something.
+/// Kills this process at the n-th call that changes a file.
 class KillAtChange : public os::Hooks {
  public:
   explicit KillAtChange(int n) : left_(n) {}
@@ -127,7 +128,7 @@ class KillAtChange : public os::Hooks {
   std::atomic<int> left_;
 };
 
-/// Whether it was killed; else it has ended well.
+/// Tells whether it was killed; otherwise it has ended well.
 bool killed_at(int n, RenamedStore& store) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -152,7 +153,7 @@ TEST_P(KilledRename, LosesNothingAtAnyCallAndTheNextOneEndsIt) {
     if (GetParam()) store.move_by_hand("old", "new");
     killed = killed_at(++n, store);
     const auto again = killed ? store.rename() : base::Status();
-    // Behind the last step there is nothing left to rename.
+    // After the last step there is nothing left to rename.
     if (!again) {
       EXPECT_EQ(again.error().code, PERDURE_NOT_FOUND) << again.error().text();
     }

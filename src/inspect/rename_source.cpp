@@ -7,7 +7,7 @@
 namespace perdure::inspect {
 namespace {
 
-/// Attempts have random numbers: who shares one is a copy of the other.
+/// Attempts have random numbers: a directory that shares one is a copy of the other.
 bool is_copy_of(const NameContent& copy, const NameContent& source) {
   return std::any_of(copy.attempts.begin(), copy.attempts.end(),
                      [&](const StoredAttempt& one) { return source.attempts.contains(one); });

@@ -1,5 +1,5 @@
 #pragma once
-// From which directory of a store a name is renamed, judged by what the directories hold. Pure.
+// Chooses the directory of a store from which a name is renamed, by the directories' contents. Pure.
 #include <set>
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@ namespace perdure::inspect {
 /// A version and one attempt at it.
 using StoredAttempt = std::pair<std::uint64_t, segment::Attempt>;
 
-/// What a store has in the directory of a name.
+/// The content of a name's directory in a store.
 struct NameContent {
   std::set<StoredAttempt> attempts;
   std::string said;  ///< the checkpoint that all of its segments say they are of; empty: none, or several
@@ -22,7 +22,7 @@ struct NameContent {
 
 struct RenameContents {
   NameContent old_name, new_name;
-  NameContent aside;  ///< of store::aside_name() of the new name
+  NameContent aside;  ///< content of store::aside_name() of the new name
 };
 
 enum class RenameSource {
@@ -31,9 +31,9 @@ enum class RenameSource {
   aside,     ///< an earlier rename put it aside, and was killed
 };
 
-/// The directory whose segments are copied. Of an earlier rename that was killed, what it copied is gone on with.
-/// PERDURE_NOT_FOUND: there is nothing of the old name. PERDURE_EXISTS: the new name is taken. PERDURE_MISMATCH: the
-/// segments of the directory say several names.
+/// Chooses the directory whose segments are copied. After a killed rename, its copies are used. PERDURE_NOT_FOUND:
+/// nothing has the old name. PERDURE_EXISTS: the new name is taken. PERDURE_MISMATCH: the segments of the directory say
+/// several names.
 base::Result<RenameSource> choose_rename_source(const std::string& old_name, const std::string& new_name,
                                                 const RenameContents& contents);
 

@@ -1,3 +1,4 @@
+// A rename chooses the directory whose segments it copies.
 #include "inspect/rename_source.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 namespace perdure::inspect {
 namespace {
 
-/// The fields of a report that we know; whatever else a file there holds is not passed on.
+/// Passes on the fields of a report that we know, and nothing else in that file.
 base::Json flat(const base::Json& report) {
   base::Json known = base::Json::object();
   if (!report.is_object()) return nullptr;

@@ -1,6 +1,5 @@
 #pragma once
-// What lies in a store besides its segments: the notes of verify, the leftovers of prune, the quarantine of
-// ls.
+// Finds files in a store other than its segments: the notes of verify, the leftovers of prune, the quarantine of ls.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,17 +13,17 @@ namespace perdure::inspect {
 
 struct Residue : store::Residue {
   base::Json report;              ///< quarantined: the fields of its report that we know, or null
-  std::string ranks = "unknown";  ///< misplaced: whose data it holds
+  std::string ranks = "unknown";  ///< misplaced: ranks whose data it holds
 };
 
 const char* kind_name(Residue::Kind kind);
 
 base::Result<std::vector<Residue>> find_residue(store::Store& store);
-/// Only what is in quarantine.
+/// Finds only quarantined ones.
 base::Result<std::vector<Residue>> find_quarantined(store::Store& store);
 
-/// All ranks that a segment file holds, "3" or "0-3", from its header or else its manifest; nothing when neither can be
-/// read.
+/// Gives all ranks that a segment file holds, "3" or "0-3", from its header or else its manifest; nothing when neither
+/// can be read.
 std::optional<std::string> ranks_of(const segment::ByteSource& source);
 std::optional<std::string> ranks_of_file(const std::string& path);
 

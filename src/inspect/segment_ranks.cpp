@@ -1,4 +1,4 @@
-// Whose data a segment file holds, even when it is damaged.
+// Finds the ranks whose data a segment file holds, even when it is damaged.
 #include "inspect/residue.hpp"
 #include "segment/file_source.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Whose a store is, and who else can write in it. For stores that are directories.
+// Tells who owns a store, and who else can write in it. It works for stores that are directories.
 #include <string>
 #include <vector>
 
@@ -9,18 +9,18 @@
 namespace perdure::inspect {
 
 struct StorePeople {
-  std::string user;            ///< whose the directory is
-  bool ours = true;            ///< or the administrator's
-  bool others_write = false;   ///< others may make something in it
-  bool others_remove = false;  ///< they may also rename and remove what is not theirs
+  std::string user;            ///< owner of the directory
+  bool ours = true;            ///< the owner is this user or the administrator
+  bool others_write = false;   ///< others may make files in it
+  bool others_remove = false;  ///< they may also rename and remove files of others
   std::vector<std::string>
-      more;  ///< "checkpoint b belongs to user carol": of names that are neither ours nor that user's
+      more;  ///< "checkpoint b belongs to user carol": names that belong neither to us nor to that user
 };
 
-/// PERDURE_NOT_FOUND where the directory is not there.
+/// PERDURE_NOT_FOUND if the directory is not there.
 base::Result<StorePeople> store_people(const std::string& directory);
 
-/// What whoever looks into the store should know, a line each; empty: all of it is his.
+/// Gives the facts that a reader of the store should know, a line each; empty: all of it is the reader's own.
 std::vector<std::string> told_of_people(store::Store& store);
 
 }  // namespace perdure::inspect

@@ -30,7 +30,7 @@ bool holds_segments(const std::string& directory) {
   });
 }
 
-/// A directory of a store that is a checkpoint's name: its versions hold segments.
+/// Tells whether a directory of a store is a checkpoint's name: its versions hold segments.
 bool is_checkpoint(const std::string& directory) {
   const auto entries = entries_of(directory);
   return std::any_of(entries.begin(), entries.end(), [&](const os::Entry& entry) {
@@ -45,10 +45,10 @@ bool is_store(const std::string& directory) {
   });
 }
 
-/// What may lie in a store without a checkpoint: what is left of removed ones, and what the file system puts there.
+/// Accepts entries of a store without a checkpoint: residue of removed ones, and entries of the file system.
 bool may_be_in_store(const std::string& directory, const os::Entry& entry) {
   if (entry.name.starts_with(".") || entry.name == "lost+found") return true;
-  if (!entry.directory) return entry.name.ends_with(".pds");  // misplaced: verify's to tell
+  if (!entry.directory) return entry.name.ends_with(".pds");  // misplaced: verify reports it
   if (!segment::check_name(entry.name)) return false;
   const auto inner = entries_of(directory + "/" + entry.name);
   return std::all_of(inner.begin(), inner.end(), [](const os::Entry& one) {

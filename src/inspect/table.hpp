@@ -1,5 +1,5 @@
 #pragma once
-// Tables for people: columns as wide as their widest cell.
+// Makes tables for people: columns are as wide as their widest cell.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,9 +24,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A date in UTC, in the form that strftime knows.
+/// Writes a date in UTC, in the form that strftime knows.
 std::string date_text(std::uint64_t since_1970_ns, const char* form);
-/// Columns that `text` (UTF-8) takes.
+/// Gives the number of columns that `text` (UTF-8) takes.
 std::size_t display_width(const std::string& text);
 
 }  // namespace perdure::inspect

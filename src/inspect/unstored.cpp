@@ -27,7 +27,7 @@ constexpr std::uint64_t kAnswer_ns = 5 * kSecond_ns;
 constexpr std::uint64_t kSlice_ns = kSecond_ns / 2;  // a stop is noticed in between
 constexpr double kPoll_s = 0.02, kForEver_s = 1e9;
 
-/// The end of a wait, by time or because somebody asks for it.
+/// The end of a wait, by time or by request.
 class Limit {
  public:
   Limit(const FlushRequest& request, double seconds)
@@ -51,8 +51,8 @@ bool lock_is_free(const std::string& directory) {
   return lock && lock->try_lock();
 }
 
-// With the configuration that the engine had, which lies beside its catalog; else with ours, whose paths it gets as
-// they are here. It ends by itself should we die.
+// Starts it with the configuration that the engine had, which lies beside its catalog. Otherwise uses ours, with the
+// paths on this machine. It ends by itself should we die.
 base::Status start_perdured(config::Config config, const JobsDirectory& place) {
   PERDURE_TRY(const std::string program, config::find_daemon(config));
   const std::string settings = place.path + "/engine.conf";
@@ -78,12 +78,12 @@ base::Result<ipc::Channel> connected_to(const std::string& directory) {
 }
 
 struct Found {
-  std::optional<ipc::Channel> engine;  ///< nothing: its directory is gone, as everything was stored
+  std::optional<ipc::Channel> engine;  ///< empty: its directory is gone, as everything was stored
   bool ours = false;                   ///< it was started here
 };
 
-// An engine that was killed holds its lock until its memory is given back. Of several that died here, perdured takes
-// the place of the last one. Whoever started it waits for its answer, however short the limit is: it has to be ended.
+// An engine that was killed holds its lock until its memory is given back. If several died here, perdured takes the
+// place of the last one. Its starter waits for its answer, however short the limit is: it has to be ended.
 base::Result<Found> find_engine(const config::Config& config, const JobsDirectory& place, const FlushRequest& request,
                                 const Limit& limit) {
   Found found;
@@ -114,18 +114,18 @@ base::Result<ipc::Drained> drain(ipc::Channel& engine, const config::Config& con
   return drained;
 }
 
-// A program that ended right after its checkpoint may not have had it committed. All pieces are here, so that the next
-// start would do the same.
+// A program that ended right after its checkpoint may not have had it committed. All pieces are here, so the next start
+// would commit it, too.
 void commit_what_is_whole(ipc::Channel& engine, const std::string& directory) {
   for (const NodeVersion& version : versions_not_stored(directory)) {
     if (version.uncommitted_ranks == 0) continue;
     std::vector<std::uint32_t> ranks(version.uncommitted_ranks);
     std::iota(ranks.begin(), ranks.end(), 0U);
-    (void)engine.call(ipc::Commit{version.id, {{0, 1, std::move(ranks)}}}, kAnswer_ns);  // else it counts as left
+    (void)engine.call(ipc::Commit{version.id, {{0, 1, std::move(ranks)}}}, kAnswer_ns);  // otherwise it counts as left
   }
 }
 
-// What is stored leaves nothing; of the rest the next start makes something.
+// After a full flush the engine leaves nothing; otherwise the next start uses the rest.
 void end_perdured(ipc::Channel& engine, const std::string& directory, bool all_stored, const FlushRequest& request) {
   const bool ends = engine.call(ipc::Shutdown{!all_stored}, kAnswer_ns).has_value();
   engine.close();
@@ -146,7 +146,7 @@ base::Result<ipc::Drained> flush_one(const config::Config& config, const JobsDir
   return drained;
 }
 
-// As the catalog has it, which nobody writes any more, or whose engine writes on.
+// Reads the catalog: nobody writes it any more, or its engine writes on.
 std::optional<Unstored> left_in(const std::string& directory, const std::string& why) {
   const auto versions = versions_not_stored(directory);
   if (versions.empty()) return std::nullopt;

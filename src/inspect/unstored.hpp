@@ -1,5 +1,5 @@
 #pragma once
-// What a program that has ended left on this machine's nodes, and the store lacks: it is flushed, or named.
+// Flushes, or names, the versions that an ended program left on this machine's nodes and that the store lacks.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace perdure::inspect {
 
-/// On one node of this machine.
+/// Unstored versions on one node of this machine.
 struct Unstored {
-  std::string directory;  ///< of its engine
+  std::string directory;  ///< directory of its engine
   std::uint64_t versions = 0;
   std::uint64_t bytes = 0;
   std::string which;  ///< their names and numbers
@@ -22,12 +22,13 @@ struct Unstored {
 
 struct FlushRequest {
   std::function<void(const std::string& line)> announce;  ///< tells people
-  std::function<bool(double seconds)> pause;              ///< false: somebody wants no longer to wait
+  std::function<bool(double seconds)> pause;              ///< false: the wait was ended by request
   std::function<std::uint64_t()> now_ns;
 };
 
-/// Waits until the engines of the configured job on this machine have stored all, a perdured where one has died, for no
-/// longer than engine.drain_timeout. Where nothing is left it costs a look into a directory and the catalogs there.
+/// Waits until the engines of the configured job on this machine have stored everything, for no longer than
+/// engine.drain_timeout. Starts a perdured if one has died. If nothing is left it costs a look into a directory and the
+/// catalogs there.
 std::vector<Unstored> flush_unstored(const config::Config& config, const FlushRequest& request);
 
 }  // namespace perdure::inspect

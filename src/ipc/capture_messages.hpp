@@ -1,5 +1,5 @@
 #pragma once
-// What a rank tells its engine while it writes a checkpoint.
+// A rank sends these messages to its engine while it writes a checkpoint.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace perdure::ipc {
 
-/// Slots that the rank may make ready, and how much of each its capture will fill.
+/// Slots that the rank may prepare, and how much of each its capture will fill.
 struct Reserved {
   struct Slot {
     SlotAddress address;
@@ -22,8 +22,8 @@ struct Reserved {
   std::vector<Slot> slots;
   PERDURE_FIELDS(slots)
 };
-/// The nodes of a launch: hashes of what tells them apart, ascending. Said once; captures name them by `launch`, which
-/// is the same for the same nodes. 32 KiB for 4,096 nodes.
+/// Names the nodes of a launch: hashes that distinguish them, ascending. Sent once; captures refer to them by `launch`,
+/// which is the same for the same nodes. 4,096 nodes take 32 KiB.
 struct LaunchNodes {
   static constexpr const char* kName = "launch_nodes";
   static constexpr Kind kKind = Kind::answered;
@@ -35,7 +35,7 @@ struct LaunchNodes {
     return std::is_sorted(nodes.begin(), nodes.end()) ? "" : "field 'nodes' is not in ascending order";
   }
 };
-/// The sizes of the chunks of this rank's next capture, so that slots can be made ready.
+/// Announces the sizes of the chunks of this rank's next capture, so that slots can be prepared.
 struct Reserve {
   static constexpr const char* kName = "reserve";
   static constexpr Kind kKind = Kind::answered;
@@ -44,8 +44,8 @@ struct Reserve {
   PERDURE_FIELDS(chunk_bytes)
 };
 
-/// A capture of this rank begins: what it will be (chunks without hashes and places), and the segments that the version
-/// will have on this node. From then on the engine can flush what is written.
+/// Announces this rank's capture: its piece (chunks without hashes and places), and the version's segments on this
+/// node. From then on the engine can flush chunks as they are written.
 struct Begin {
   static constexpr const char* kName = "begin";
   static constexpr Kind kKind = Kind::one_way;
@@ -72,13 +72,13 @@ struct Grant {
   std::uint64_t bytes = 0;
   std::uint64_t timeout_ns = 0;
   std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
-  std::string why;                   ///< the error of the last of them
-  /// PERDURE_TIMEOUT in place of waiting, of overtaking who waits, and of giving up anything that is not in the store;
-  /// also where a newer attempt at the name was begun or is held: this one is older.
+  std::string why;                   ///< the error of the last such tier
+  /// Fails with PERDURE_TIMEOUT instead of waiting, of overtaking waiting ranks, and of evicting anything that is not
+  /// in the store. It also fails if a newer attempt at the name was begun or is held, since this one is older.
   bool at_once = false;
   PERDURE_FIELDS(id, bytes, timeout_ns, avoid, why, at_once)
 };
-/// A slot that was granted will not be written: it could not be, or is not needed.
+/// A granted slot will not be written, because it could not be or is not needed.
 struct GiveBack {
   static constexpr const char* kName = "give_back";
   static constexpr Kind kKind = Kind::one_way;
@@ -87,7 +87,7 @@ struct GiveBack {
   std::uint64_t slot = 0;
   PERDURE_FIELDS(id, tier, slot)
 };
-/// A chunk is in its slot. Errors are nobody's to hear: Stage finds them again.
+/// A chunk is in its slot. There is no reply; Stage reports its errors.
 struct Written {
   static constexpr const char* kName = "written";
   static constexpr Kind kKind = Kind::one_way;
@@ -100,7 +100,7 @@ struct Written {
   base::Hash128 hash;
   PERDURE_FIELDS(id, rank, chunk, tier, slot, bytes, hash)
 };
-/// The same, and the rank waits until an emulated tier says that the write is over.
+/// Like Written, but the rank waits until an emulated tier has finished the write.
 struct AwaitWritten {
   static constexpr const char* kName = "await_written";
   static constexpr Kind kKind = Kind::may_wait;
@@ -108,9 +108,9 @@ struct AwaitWritten {
   Written written;
   PERDURE_FIELDS(written)
 };
-/// The engine tells a rank this when it has staged its piece.
+/// The engine's answer to a rank that has staged its piece.
 struct Staged {
-  /// This node has versions enough on their way to the store: another one can be skipped. (docs/adr/0050)
+  /// This node has enough versions on their way to the store, so another one can be skipped (docs/adr/0050).
   bool busy = false;
   PERDURE_FIELDS(busy)
 };
@@ -122,8 +122,9 @@ struct Stage {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
-  std::uint64_t launch = 0;  ///< LaunchNodes: who captures it; 0: nobody said
-  /// Not empty: it is committed with these segments as soon as all its ranks are staged here, who need not agree then.
+  std::uint64_t launch = 0;  ///< the LaunchNodes that captures it; 0: unknown
+  /// If not empty, the version is committed with these segments as soon as all its ranks are staged here. The ranks
+  /// need not agree then.
   std::vector<PlannedSegment> when_whole = {};
   PERDURE_FIELDS(id, ranks, piece, launch, when_whole)
   std::string wrong() const {
@@ -132,43 +133,43 @@ struct Stage {
                                                               : "field 'when_whole': each rank has to be in it once";
   }
 };
-/// Bytes of a chunk that may come in a message: to copy more costs more than to ask for a slot and to wait for it.
+/// The largest chunk that a rank sends in a message: copying more costs more than asking for a slot and waiting for it.
 inline constexpr std::uint64_t kMostInMessage = 16 * base::KiB;
-/// What an engine takes at most, whoever sends it: messages that wait for a slot are kept.
+/// The largest chunk in a message that an engine accepts, since it keeps messages that wait for a slot.
 inline constexpr std::uint64_t kMostTakenInMessage = 64 * base::KiB;
-/// Where the chunk is; nothing: all of it is done.
+/// The slot for the chunk; nullopt: the whole capture is done.
 struct Placed {
   std::optional<SlotAddress> slot;
-  Staged staged = {};  ///< where all of it is done
+  Staged staged = {};  ///< if the whole capture is done
   PERDURE_FIELDS(slot, staged)
 };
-/// All of a capture whose piece has one chunk, and that a short one, in one message: what Begin, Grant, Written and
-/// Stage say, and the chunk's bytes, which the engine puts into a slot. A slot that only the rank should write, or
-/// can, it answers as Grant does: then it has taken this for Begin and Grant only.
+/// A whole capture in one message, if its piece has a single short chunk. It has the content of Begin, Grant, Written
+/// and Stage, and the chunk's bytes. The engine puts these into a slot. If only the rank should or can write the slot,
+/// the engine answers as to Grant. Then it has taken this message as Begin and Grant only.
 struct SmallCapture {
   static constexpr const char* kName = "small_capture";
   static constexpr Kind kKind = Kind::may_wait;
   using Reply = Placed;
   Begin begin;  ///< with the chunk's hash
   std::vector<std::byte> bytes;
-  std::uint64_t launch = 0;  ///< as Stage::launch
+  std::uint64_t launch = 0;  ///< as in Stage
   std::uint64_t timeout_ns = 0;
-  bool at_once = false;  ///< as Grant::at_once
+  bool at_once = false;  ///< as in Grant
   PERDURE_FIELDS(begin, bytes, launch, timeout_ns, at_once)
   std::string wrong() const {
     return bytes.size() <= kMostTakenInMessage ? "" : "field 'bytes': too many for a message";
   }
   Grant grant() const { return {begin.id, bytes.size(), timeout_ns, {}, {}, at_once}; }
 };
-/// So long a rank was the application's own: from leaving its last checkpoint to entering this one, nothing else of
-/// Perdure in between.
+/// Reports how long a rank ran application code: from leaving its last checkpoint to entering this one, without another
+/// call of Perdure in between.
 struct Step {
   static constexpr const char* kName = "step";
   static constexpr Kind kKind = Kind::one_way;
   std::uint64_t ns = 0;
   PERDURE_FIELDS(ns)
 };
-/// All ranks agreed; the segments of this node. Repeatable.
+/// All ranks agreed; the message has the segments of this node. Repeatable.
 struct Commit {
   static constexpr const char* kName = "commit";
   static constexpr Kind kKind = Kind::answered;
@@ -176,7 +177,7 @@ struct Commit {
   segment::VersionId id;
   std::vector<PlannedSegment> segments;
   bool recovered = false;  ///< after a loss: ReplicateAgain asks for redundancy, the commit does not
-  /// All nodes bring it to the store. False, the same on all nodes: some of them were busy, so that it can be skipped.
+  /// True: all nodes bring it to the store. False, the same on all nodes: some were busy, so it can be skipped.
   bool wanted = true;
   PERDURE_FIELDS(id, segments, recovered, wanted)
 };
@@ -189,9 +190,8 @@ struct Abort {
   PERDURE_FIELDS(id)
 };
 
-/// The outcome of a version cannot be found out in this launch, nor can the version be had: its rest may be where
-/// nobody can look now. What is here of it is kept until a newer one of the name is committed, or a checkpoint wants
-/// its room.
+/// This launch can neither find out the outcome of the version nor have it, since other parts may be out of reach now.
+/// The node keeps its part until a newer version of the name is committed, or a checkpoint wants its room.
 struct KeepRemains {
   static constexpr const char* kName = "keep_remains";
   static constexpr Kind kKind = Kind::answered;

@@ -24,7 +24,7 @@ base::Error gone() {
 
 struct Channel::Early {
   std::map<std::uint64_t, std::vector<std::byte>> replies;  // by sequence number
-  std::vector<std::byte> taken;                             // the one that was awaited last
+  std::vector<std::byte> taken;                             // the last one that was awaited
 };
 
 Channel::Channel() : early_(std::make_unique<Early>()) {}
@@ -108,7 +108,7 @@ base::Result<base::ConstByteSpan> Channel::receive(std::uint64_t sequence, std::
   }
 }
 
-// What ends the connection is for await() to say.
+// await() reports an error that ends the connection.
 bool Channel::has_reply(std::uint64_t sequence, int within_ms) {
   while (socket_ && !early_->replies.contains(sequence)) {
     const auto received = received_reply();

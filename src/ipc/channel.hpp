@@ -1,5 +1,5 @@
 #pragma once
-// A client's connection to an engine, with calls that block.
+// A client's connection to an engine, through which it makes blocking calls.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace perdure::ipc {
 
-/// A request that was sent, and what awaits its reply; converts to false when there is none.
+/// A request that was sent; identifies its reply. Converts to false if there is none.
 template <class Reply>
 struct Posted {
   std::uint64_t sequence = 0;
   explicit operator bool() const { return sequence != 0; }
 };
 
-/// One thread at a time. After PERDURE_UNAVAILABLE the connection is gone.
+/// Used by one thread at a time. After PERDURE_UNAVAILABLE the connection is closed.
 class Channel {
  public:
   Channel();
@@ -39,14 +39,14 @@ class Channel {
   base::Status tell(const M& message) {
     return send(encode_request(++sequence_, message));
   }
-  /// The reply to a posted request, or the error it carries. PERDURE_TIMEOUT after `timeout_ns` (0: no limit): then the
-  /// connection is closed, because the reply could come later.
+  /// Returns the reply to a posted request, or the error in it. Fails with PERDURE_TIMEOUT after `timeout_ns` (0: no
+  /// limit). Then the connection is closed, because the reply could come later.
   template <class Reply>
   base::Result<Reply> await(Posted<Reply> posted, std::uint64_t timeout_ns = 0) {
     PERDURE_TRY(const base::ConstByteSpan fields, receive(posted.sequence, timeout_ns));
     return decode_reply<Reply>(fields);
   }
-  /// Whether await() would return at once, or does within `within_ms`.
+  /// True if await() would return at once, or within `within_ms`.
   template <class Reply>
   bool has_come(Posted<Reply> posted, int within_ms) {
     return has_reply(posted.sequence, within_ms);
@@ -57,13 +57,13 @@ class Channel {
     return await(posted, timeout_ns);
   }
   bool connected() const { return static_cast<bool>(socket_); }
-  /// True when the engine has closed its end; costs one system call.
+  /// True if the engine has closed its end. Costs one system call.
   bool engine_gone();
   void close() { socket_.reset(); }
 
  private:
   base::Status send(const std::vector<std::byte>& frame);
-  /// The reply of this number, without the number; until the next call.
+  /// Returns the reply with this sequence number, without the number. The bytes are valid until the next call.
   base::Result<base::ConstByteSpan> receive(std::uint64_t sequence, std::uint64_t timeout_ns);
   base::Result<std::optional<base::ConstByteSpan>> received_reply();
   base::Result<base::ConstByteSpan> next_reply(std::uint64_t timeout_ns);

@@ -1,4 +1,4 @@
-// A client's connection to an engine that a thread of the test plays.
+// Tests a client's connection to an engine, which a thread of the test plays.
 #include "ipc/channel.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class Peer {
   std::thread thread_;
 };
 
-/// The head of the next request of a client; nothing when it went.
+/// Returns the head of a client's next request; an empty one if the client closed.
 RequestHead receive(const os::Fd& socket, Decoder& decoder) {
   for (;;) {
     const auto frame = decoder.next();
@@ -78,7 +78,7 @@ TEST(Channel, ACallGetsItsReply) {
   EXPECT_EQ(channel.call(Progress{}).value().bytes_pending, kOperation<Progress>);
 }
 
-// The engine would end the connection, which looks as if it had died.
+// The engine would end the connection, as if it had died.
 TEST(Channel, AMessageThatNoEngineTakesIsRefusedAndTheConnectionStays) {
   Peer peer([](const os::Fd& socket) {
     Decoder decoder;
@@ -114,7 +114,7 @@ TEST(Channel, AnErrorThatTheEngineSendsIsTheCallsError) {
     Decoder decoder;
     const auto request = receive(socket, decoder);
     reply(socket, request, base::fail(PERDURE_BUSY, "engine", "it has other work", "", true));
-    (void)receive(socket, decoder);  // until the client goes
+    (void)receive(socket, decoder);  // until the client closes
   });
   Channel channel = Channel::connect(peer.path()).value();
   EXPECT_EQ(channel.call(Progress{}).error().code, PERDURE_BUSY);
@@ -126,7 +126,7 @@ TEST(Channel, AReplyThatIsNoneIsAnError) {
     Decoder decoder;
     const auto request = receive(socket, decoder);
     Bytes frame;
-    append_reply(frame, request.sequence, base::Result<Done>(Done{}));  // to another request
+    append_reply(frame, request.sequence, base::Result<Done>(Done{}));  // for another request
     (void)os::send_all(socket, frame);
     (void)receive(socket, decoder);
   });
@@ -134,7 +134,7 @@ TEST(Channel, AReplyThatIsNoneIsAnError) {
   EXPECT_EQ(channel.call(Progress{}).error().code, PERDURE_CORRUPT);
 }
 
-// What protocol 6 answered to a Hello of another protocol.
+// Protocol 6 answered like this to a Hello of another protocol.
 TEST(Channel, AnEngineOfAnOlderProtocolIsRefusedWithTheReason) {
   Peer peer([](const os::Fd& socket) {
     Decoder decoder;

@@ -17,7 +17,7 @@ constexpr std::uint32_t kOutdatedMagic = 0x4d524450;  // "PDRM"
 constexpr std::size_t kHeaderBytes = 8;
 
 // CBOR: {"op": "hello", "seq": 1, "protocol": 7, "fingerprint": "", "rank": 0, "first_node": false, "client": false,
-// "now": a byte string with a length of 32 bits, which follows}. The same in all releases from protocol 7 on.
+// "now": a byte string with a length of 32 bits, which follows}. It is the same in all releases from protocol 7 on.
 constexpr std::string_view kGreeting =
     "\xa8\x62op\x65hello\x63seq\x01\x68protocol\x07\x6b"
     "fingerprint\x60\x64rank\x00\x6a"
@@ -43,7 +43,7 @@ bool is_greeting(base::ConstByteSpan content) {
   return content.size() >= kGreetingBytes && std::memcmp(content.data(), kGreeting.data(), kGreeting.size()) == 0;
 }
 
-/// A text of CBOR, of at most 255 bytes.
+/// A CBOR text of at most 255 bytes.
 std::string cbor_text(std::string_view text) {
   return std::string("\x78") + static_cast<char>(text.size()) + std::string(text);
 }
@@ -82,7 +82,7 @@ std::vector<std::byte> FrameWriter::take() {
 }
 
 void Decoder::feed(base::ConstByteSpan bytes) {
-  // A big message must not hold its memory for ever, and a stream that never pauses not keep what was taken from it.
+  // The memory of a large message is released afterwards. Consumed bytes are dropped even if the stream never pauses.
   if (begin_ == buffer_.size()) {
     if (buffer_.capacity() > 2 * bytes.size()) std::vector<std::byte>().swap(buffer_);
     buffer_.clear();
@@ -110,13 +110,13 @@ base::Result<std::optional<Frame>> Decoder::next() {
   return std::optional<Frame>{{content, true}};
 }
 
-// Its Hello, which it sends first, has the sequence number 1.
+// Such a client sends its Hello first, with the sequence number 1.
 std::vector<std::byte> refuse_outdated(base::ConstByteSpan hello, std::uint64_t protocol) {
   constexpr std::string_view kKey = "\x68protocol"sv;
   const std::string_view text(reinterpret_cast<const char*>(hello.data()), hello.size());
   const std::size_t at = text.find(kKey);
   const bool told = at != std::string_view::npos && at + kKey.size() < text.size() &&
-                    static_cast<unsigned char>(text[at + kKey.size()]) < 24;  // a number that is its own byte
+                    static_cast<unsigned char>(text[at + kKey.size()]) < 24;  // a number encoded as its own byte
   const std::string theirs = told ? std::to_string(text[at + kKey.size()]) : "an older one";
   const std::string cbor =
       "\xa2\x63seq\x01\x65" + std::string("error\xa5\x64") + "code" + static_cast<char>(PERDURE_UNSUPPORTED) +

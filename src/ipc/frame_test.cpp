@@ -1,4 +1,5 @@
-// Frames on a stream, whole, split, damaged; and what peers of protocol 6, whose messages were CBOR, see and are told.
+// Tests frames on a stream: whole, split and damaged. Also tests what peers of protocol 6, whose messages were CBOR,
+// see and get.
 #include "ipc/frame.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +80,7 @@ TEST(Frames, AStreamThatIsNeverQuiteEmptyIsDecodedToItsEnd) {
   const Bytes frame = encode_request(1, Progress{});
   Decoder decoder;
   std::size_t count = 0;
-  decoder.feed(base::ConstByteSpan(frame).first(3));  // from now on there is always a begun frame
+  decoder.feed(base::ConstByteSpan(frame).first(3));  // from now on the stream always ends in a part of a frame
   for (int i = 0; i < 5000; ++i) {
     decoder.feed(base::ConstByteSpan(frame).subspan(3));
     decoder.feed(base::ConstByteSpan(frame).first(3));

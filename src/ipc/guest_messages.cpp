@@ -10,7 +10,7 @@ bool ascending(const List& list) {
   return std::adjacent_find(list.begin(), list.end(), std::greater_equal<>()) == list.end();
 }
 
-// The greatest is the last of those that ascend.
+// Ranks ascend, so the last one is the greatest.
 template <class List, class RankOf>
 std::string wrong_wanted(const List& wanted, std::uint32_t ranks, RankOf rank_of) {
   if (!ascending(wanted)) return "field 'wanted' does not ascend";

@@ -1,6 +1,6 @@
 #pragma once
-// Guests: chunks that are on a node for a restore, and not held by it. They go when the client that brought them
-// returns them or is gone. What a client is told of them is true until then. (docs/adr/0036)
+// Messages about guests, which are chunks that a node has for a restore and does not hold. They go when the client that
+// brought them returns them or is gone. Replies about them are true until then (docs/adr/0036).
 #include <compare>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace perdure::ipc {
 
-/// A chunk of a version that is wanted.
+/// A requested chunk of a version.
 struct WantedChunk {
   std::uint32_t rank = 0;
   std::uint32_t chunk = 0;
@@ -33,15 +33,16 @@ struct GuestChunk {
 struct RecoveredGuests {
   std::vector<GuestChunk> guests;  ///< ascending
   bool all =
-      false;  ///< else there was no room for the others, or not in this message: return these, then ask for those
+      false;  ///< else the others had no room, or did not fit into this message: return these, then ask for those
   std::uint64_t bytes_moved = 0;
   std::uint64_t bytes_rebuilt = 0;
   PERDURE_FIELDS(guests, all, bytes_moved, bytes_rebuilt)
 };
-/// Fetch or rebuild these chunks of a version into slots of this node as guests of this client, as Recover does for
-/// pieces. What this node has of the version stays as it is until Unpin or the end of the connection. What the client
-/// has brought already is not brought again. Of what cannot be had none is brought. PERDURE_NO_SPACE (retryable) when
-/// there is no room for any that was not here, PERDURE_INVALID_ARGUMENT for a chunk that its piece does not have.
+/// Fetches or rebuilds these chunks of a version into slots of this node as guests of this client, as Recover does for
+/// pieces. This node's part of the version stays as it is until Unpin or the end of the connection. Guests that the
+/// client has already are not brought again. If one chunk cannot be had, none is brought.
+/// Fails with PERDURE_NO_SPACE (retryable) if no new chunk has room, and with PERDURE_INVALID_ARGUMENT for a chunk that
+/// its piece does not have.
 struct RecoverGuests {
   static constexpr const char* kName = "recover_guests";
   static constexpr Kind kKind = Kind::may_wait;
@@ -58,8 +59,8 @@ struct GuestSlot {
   SlotAddress slot;
   PERDURE_FIELDS(slot)
 };
-/// A slot for a guest of this client, which writes it and says GuestWritten. PERDURE_NO_SPACE (retryable) when there is
-/// no room now, PERDURE_EXISTS when it has that guest already.
+/// Asks for a slot for a guest, which the client writes and reports with GuestWritten. Fails with PERDURE_NO_SPACE
+/// (retryable) if there is no room now, and with PERDURE_EXISTS if the client has that guest already.
 struct GrantGuest {
   static constexpr const char* kName = "grant_guest";
   static constexpr Kind kKind = Kind::answered;
@@ -71,7 +72,7 @@ struct GrantGuest {
   PERDURE_FIELDS(id, rank, chunk, bytes)
   std::string wrong() const { return bytes != 0 ? "" : "field 'bytes' is 0"; }
 };
-/// It is in its slot, and the client has verified it. Repeatable.
+/// The guest is in its slot, and the client has verified it. Repeatable.
 struct GuestWritten {
   static constexpr const char* kName = "guest_written";
   static constexpr Kind kKind = Kind::answered;
@@ -87,10 +88,10 @@ struct GuestWritten {
 
 struct GuestList {
   std::vector<GuestChunk> guests;  ///< ascending
-  bool all = true;                 ///< else there are more behind the last of these
+  bool all = true;                 ///< else there are more after the last of these
   PERDURE_FIELDS(guests, all)
 };
-/// The guests of a version that can be read on this node, whoever brought them, from this chunk on.
+/// Asks for the guests of a version that can be read on this node, whoever brought them, from this chunk on.
 struct ListGuests {
   static constexpr const char* kName = "list_guests";
   static constexpr Kind kKind = Kind::answered;
@@ -99,7 +100,7 @@ struct ListGuests {
   WantedChunk from = {};
   PERDURE_FIELDS(id, from)
 };
-/// All guests of the version that this client brought go.
+/// Releases all guests of the version that this client brought.
 struct ReleaseGuests {
   static constexpr const char* kName = "release_guests";
   static constexpr Kind kKind = Kind::answered;
@@ -118,12 +119,12 @@ struct PieceDescription {
   std::string wrong() const { return chunk_bytes != 0 ? "" : "field 'chunk_bytes' is 0"; }
 };
 struct PieceDescriptions {
-  std::vector<PieceDescription> pieces;  ///< ascending; of a rank of which nothing is found there is none
-  bool all = true;                       ///< else ask again for the ranks behind the last of these
+  std::vector<PieceDescription> pieces;  ///< ascending; a rank without any data found has none
+  bool all = true;                       ///< else ask again for the ranks after the last of these
   PERDURE_FIELDS(pieces, all)
 };
-/// What these ranks' pieces of a version consist of, out of what this engine and those of these nodes have, also of
-/// pieces that are lost and can be rebuilt. Without nodes it takes no network.
+/// Asks what these ranks' pieces of a version consist of, including lost pieces that can be rebuilt. The answer comes
+/// from what this engine and those of these nodes have. Without nodes it needs no network.
 struct DescribePieces {
   static constexpr const char* kName = "describe_pieces";
   static constexpr Kind kKind = Kind::may_wait;
@@ -136,9 +137,9 @@ struct DescribePieces {
   std::string wrong() const;  ///< `wanted` does not ascend, or names a rank that is not below `ranks`
 };
 
-/// What a list in a reply may take: the rest of its frame is for what else it says.
+/// The size limit of a list in a reply. The rest of the frame is for the reply's other fields.
 inline constexpr std::size_t kMostListBytes = kMaxFrame - (64U << 10);
-/// So many of these, from the first on, fit into a reply.
+/// Returns how many entries, from the first on, fit into a reply.
 template <class T>
 std::size_t fitting(const std::vector<T>& list, std::size_t most_bytes = kMostListBytes) {
   std::size_t count = 0, bytes = 0;

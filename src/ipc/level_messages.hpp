@@ -1,5 +1,5 @@
 #pragma once
-// What is asked and told of how far versions are on their way to the levels `node` and `store`.
+// Clients and engines exchange these messages about the way of versions to the levels `node` and `store`.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,13 +10,13 @@
 namespace perdure::ipc {
 
 struct StoreOutcome {
-  bool held = false;  ///< this node has something of the version
-  /// It was skipped, because retention would have removed it: this newer version of its name is in the store.
+  bool held = false;  ///< this node holds a part of the version
+  /// The version was skipped, because retention would have removed it. This newer version of its name is in the store.
   std::optional<std::uint64_t> newer = {};
   PERDURE_FIELDS(held, newer)
 };
-/// Answered when this node's segments of the version are in the store, or can't be, or the time is over (0: no limit).
-/// Of a version that this node does not hold the attempt may be said by its time only, or not at all (0).
+/// Answered when this node's segments of the version are in the store, or cannot get there, or the time is over (0: no
+/// limit). For a version that this node does not hold, only the attempt's time needs to be given, or 0 for any attempt.
 struct WaitStored {
   static constexpr const char* kName = "wait_stored";
   static constexpr Kind kKind = Kind::may_wait;
@@ -30,7 +30,7 @@ struct NodeLevelOutcome {
   bool reached = false;
   PERDURE_FIELDS(reached)
 };
-/// Answered when this node's group keeps what it needs of the version, or can't, or the time is over (0: no limit).
+/// Answered when this node's group keeps its redundancy of the version, or cannot, or the time is over (0: no limit).
 struct WaitNodeLevel {
   static constexpr const char* kName = "wait_node_level";
   static constexpr Kind kKind = Kind::may_wait;
@@ -40,7 +40,7 @@ struct WaitNodeLevel {
   PERDURE_FIELDS(id, timeout_ns)
 };
 
-/// So many attempts at versions of one name, the newest, are spoken of at most.
+/// The maximum number of attempts of one name in a message; the newest ones count.
 inline constexpr std::size_t kMostAttempts = 64;
 
 struct AttemptsAtNodeLevel {
@@ -48,8 +48,8 @@ struct AttemptsAtNodeLevel {
   PERDURE_FIELDS(attempts_ns)
   std::string wrong() const { return attempts_ns.size() <= kMostAttempts ? "" : "field 'attempts_ns' is too long"; }
 };
-/// The attempts at versions of the name for which this node's group has reached level `node`, and for which this node
-/// still has all of its part. These it gives up only when a later one supersedes them, or when the store has them.
+/// Asks for the attempts of the name that this node's group has brought to level `node`. This node must still have all
+/// of its part. It drops these only when a later one supersedes them, or when the store has them.
 struct AtNodeLevel {
   static constexpr const char* kName = "at_node_level";
   static constexpr Kind kKind = Kind::answered;
@@ -57,13 +57,13 @@ struct AtNodeLevel {
   std::string name;
   PERDURE_FIELDS(name)
 };
-/// On all nodes this attempt has reached level `node`: nobody needs older ones to rebuild, but those in `keep`. This
-/// is instead of what was said of the name before.
+/// This attempt has reached level `node` on all nodes, so older ones are not needed to rebuild, except those in `keep`.
+/// Replaces earlier messages about the name.
 struct Superseded {
   static constexpr const char* kName = "superseded";
   static constexpr Kind kKind = Kind::one_way;
   std::string name;
-  std::uint64_t attempt_ns = 0;     ///< 0: of this launch none is yet
+  std::uint64_t attempt_ns = 0;     ///< 0: no attempt of this launch has yet
   std::vector<std::uint64_t> keep;  ///< to be brought to level `node`, whatever newer ones a group has reached
   PERDURE_FIELDS(name, attempt_ns, keep)
   std::string wrong() const {
@@ -88,12 +88,12 @@ struct Progress {
 };
 
 struct Drained {
-  bool done = false;            ///< nothing is under way: what is left was given up
+  bool done = false;            ///< no work is left: the remaining versions were given up
   std::uint64_t remaining = 0;  ///< versions that are not in the store
-  std::uint64_t bytes = 0;      ///< of those that are still to be flushed
-  std::uint64_t written = 0;    ///< of these, by the flushes that are under way
-  std::string which;            ///< for people: names and numbers of what remains, of three names at most
-  std::string why;              ///< the last flush of one of them failed, if one did
+  std::uint64_t bytes = 0;      ///< of versions that are still to be flushed
+  std::uint64_t written = 0;    ///< part of `bytes` that running flushes have written
+  std::string which;            ///< for people: names and numbers of the remaining versions, of three names at most
+  std::string why;              ///< the error of a remaining version's last flush, if one failed
   PERDURE_FIELDS(done, remaining, bytes, written, which, why)
 };
 /// Answered when nothing is left to flush or retire, or all that is left was given up.

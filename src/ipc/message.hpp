@@ -1,6 +1,6 @@
 #pragma once
-// What every message between ranks and engines says of itself. A message is declared once, in the header of its family,
-// with its fields, its name, whether it is answered, and with what; the list at the end of that header enrols it. An
+// Every message between ranks and engines declares its own properties. It is declared once, in the header of its
+// family: fields, name, whether it is answered, and its reply. The list at the end of that header enrols it. An
 // engine's handler for it is in src/engine/serve.
 #include <concepts>
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace perdure::ipc {
 
 enum class Kind : std::uint8_t {
-  one_way,   ///< never answered, so that saying it costs its sender nothing
-  answered,  ///< at once
-  may_wait,  ///< answered when it can be, or when the time of its field `timeout_ns`, if it has one, is over
+  one_way,   ///< never answered, so sending it costs its sender nothing
+  answered,  ///< answered at once
+  may_wait,  ///< answered when possible, or when the time in its field `timeout_ns`, if it has one, is over
 };
 
 template <class M>
@@ -30,7 +30,7 @@ concept HasTimeout = requires(const M& message) {
   { message.timeout_ns } -> std::convertible_to<std::uint64_t>;
 };
 
-/// The reply that says only that it was done.
+/// The reply that confirms success and has no content.
 struct Done {
   PERDURE_FIELDS()
 };
@@ -39,7 +39,7 @@ struct Done {
 template <Message... M>
 struct Messages {
   static constexpr std::size_t kCount = sizeof...(M);
-  /// Calls visit(std::type_identity<M>()) for each.
+  /// Calls visit(std::type_identity<M>()) for each message.
   template <class Visit>
   static void for_each(Visit&& visit) {
     (visit(std::type_identity<M>()), ...);

@@ -32,7 +32,7 @@ base::Result<Hello> decode_request<Hello>(base::ConstByteSpan fields) {
 
 base::Error too_long_a_reply(std::size_t bytes) {
   base::Error error = too_long("the engine's answer", bytes);
-  error.code = PERDURE_NO_SPACE;  // nobody's call was wrong
+  error.code = PERDURE_NO_SPACE;  // no caller made a mistake
   return error;
 }
 

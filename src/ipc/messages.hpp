@@ -1,8 +1,8 @@
 #pragma once
-// The one table of messages between ranks and engines, and how they are written. A request is a sequence number of 64
-// bits, the message's number in the table, and its fields; its reply is the same sequence number and the reply's
+// Defines the one table of messages between ranks and engines, and their encoding. A request has a sequence number of
+// 64 bits, the message's number in the table, and its fields. A reply has the same sequence number and the reply's
 // fields, or an error. Everything received is checked before anybody acts on it (base/field_codec.hpp, and `wrong()` of
-// messages). What carries them is ipc/frame.hpp.
+// messages). ipc/frame.hpp carries them.
 #include <array>
 #include <string_view>
 
@@ -22,7 +22,7 @@ using AllMessages = decltype(InspectionMessages() + CaptureMessages() + VersionM
                              GroupMessages() + GuestMessages());
 static_assert(AllMessages::kCount <= 256);
 
-/// What M is called in a request.
+/// The number of M in a request.
 template <Message M>
 inline constexpr std::uint8_t kOperation = static_cast<std::uint8_t>(AllMessages::position<M>());
 static_assert(kOperation<Hello> == 0);
@@ -32,7 +32,7 @@ struct RequestHead {
   std::uint8_t operation = 0;
 };
 
-/// A whole frame.
+/// Returns a whole frame.
 template <Message M>
 std::vector<std::byte> encode_request(std::uint64_t sequence, const M& message) {
   FrameWriter frame(std::same_as<M, Hello> ? FrameWriter::Kind::greeting : FrameWriter::Kind::usual);
@@ -43,15 +43,15 @@ std::vector<std::byte> encode_request(std::uint64_t sequence, const M& message) 
   return frame.take();
 }
 
-/// Takes the head off the payload of a request; PERDURE_CORRUPT when there is none.
+/// Takes the head off the payload of a request. Fails with PERDURE_CORRUPT if there is none.
 base::Result<RequestHead> take_head(base::ConstByteSpan& payload);
 
-/// What follows the head. PERDURE_CORRUPT when anything is missing or out of range.
+/// Decodes the fields after the head. Fails with PERDURE_CORRUPT if anything is missing or out of range.
 template <Message M>
 base::Result<M> decode_request(base::ConstByteSpan fields) {
   return base::decode_fields<M>(fields, "message");
 }
-/// Of another protocol's Hello nothing but the protocol.
+/// Reads only the protocol if the Hello has another one.
 template <>
 base::Result<Hello> decode_request<Hello>(base::ConstByteSpan fields);
 
@@ -64,10 +64,10 @@ void append_frame(std::vector<std::byte>& out, std::uint64_t sequence, const bas
   frame.finish();
 }
 
-/// What is said instead of a reply of so many bytes, which no client would take.
+/// Returns the error that replaces a reply of so many bytes, which no client would accept.
 base::Error too_long_a_reply(std::size_t bytes);
 
-/// Appends a whole frame. A reply that no client would take is an error instead: the connection stays.
+/// Appends a whole frame. A reply that no client would accept becomes an error, so that the connection stays.
 template <class Reply>
 void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const base::Result<Reply>& reply) {
   const std::size_t before = out.size();
@@ -78,13 +78,13 @@ void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const bas
   append_frame(out, sequence, base::Result<Reply>(base::fail(too_long_a_reply(bytes))));
 }
 
-/// The reply of this sequence number, or the error that it carries; `fields`: what follows the number.
+/// Decodes a reply, or the error in it. `fields`: the payload after the sequence number.
 template <class Reply>
 base::Result<Reply> decode_reply(base::ConstByteSpan fields) {
   PERDURE_TRY(auto reply, base::decode_fields<base::Result<Reply>>(fields, "reply"));
   return reply;
 }
-/// The sequence number, taken off the payload of a reply; PERDURE_CORRUPT when there is none.
+/// Takes the sequence number off the payload of a reply. Fails with PERDURE_CORRUPT if there is none.
 base::Result<std::uint64_t> take_sequence(base::ConstByteSpan& payload);
 
 }  // namespace perdure::ipc

@@ -1,4 +1,4 @@
-// What ranks and engines say, for every message of the table: it round-trips, and nothing malformed is acted on.
+// Tests that every message in the table round-trips, and that malformed ones have no effect.
 #include "ipc/messages.hpp"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(Messages, HeadsCarrySequenceAndOperation) {
 TEST(Messages, OfAnotherProtocolsHelloNothingButTheProtocolIsRead) {
   Hello hello{99, "print", 3, true, false};
   auto bytes = base::encode_fields(hello);
-  bytes.resize(bytes.size() + 5);  // what that protocol has in addition
+  bytes.resize(bytes.size() + 5);  // additional fields of that protocol
   const auto other = decode_request<Hello>(bytes);
   ASSERT_TRUE(other) << other.error().text();
   EXPECT_EQ(other->protocol, 99u);

@@ -1,5 +1,5 @@
 #pragma once
-// A segment that a version has, or will have, in the store.
+// Describes a segment that a version has, or will have, in the store.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ struct PlannedSegment {
   std::string wrong() const { return index < count ? "" : "field 'index': a segment's index is not below its count"; }
 };
 
-/// Each of so many ranks is in one of them, once.
+/// True if each of `ranks` ranks is in exactly one of them, once.
 inline bool cover_all(const std::vector<PlannedSegment>& segments, std::uint32_t ranks) {
   std::vector<std::uint32_t> all;
   for (const auto& segment : segments) all.insert(all.end(), segment.ranks.begin(), segment.ranks.end());

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of, and done with, the versions that a node holds.
+// Clients query and change the versions that a node holds with these messages.
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace perdure::ipc {
 
-/// Whether all nodes that a version was captured on are among those of Inventory::launch.
+/// Whether all nodes that captured a version are among those of Inventory::launch.
 enum class CaptureNodes : std::uint8_t { unknown, all_here, some_away };
 constexpr CaptureNodes greatest(CaptureNodes) { return CaptureNodes::some_away; }
 
-/// What a node holds of one version.
+/// A node's part of one version.
 struct HeldSummary {
   segment::VersionId id;
   std::uint32_t ranks = 0;
@@ -26,14 +26,14 @@ struct HeldSummary {
   bool stored = false;                        ///< this node's segments are in the store
   std::vector<std::uint32_t> spilled;         ///< ranks whose piece is here, partly in a temporary segment
   std::vector<PlannedSegment> begun;          ///< the segments that the spilled pieces are tied to
-  std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
+  std::vector<PlannedSegment> segments = {};  ///< committed segments: in the store, or all of it is here to be written
   std::vector<std::uint32_t> unreachable =
       {};  ///< ranks whose piece is on a tier that cannot be reached in this launch
-  CaptureNodes capture_nodes = CaptureNodes::unknown;  ///< of one that is not committed
-  bool capturing = false;  ///< ranks that are connected will say what becomes of it: taken for committed
+  CaptureNodes capture_nodes = CaptureNodes::unknown;  ///< of a version that is not committed
+  bool capturing = false;  ///< its ranks are connected and will decide its outcome; until then it counts as committed
   PERDURE_FIELDS(id, ranks, held, committed, stored, spilled, begun, segments, unreachable, capture_nodes, capturing)
 };
-/// What a node keeps for its group, as much of it as plan/recovery needs.
+/// A node's redundancy for its group, as far as plan/recovery needs it.
 struct RedundancySummary {
   segment::VersionId id;
   std::uint32_t ranks = 0;  ///< of the whole version
@@ -49,37 +49,37 @@ struct RedundancySummary {
     PERDURE_FIELDS(rank, chunks)
   };
   std::vector<std::vector<Member>> members;  ///< by position
-  std::vector<std::uint64_t> missing;        ///< of what it should keep: numbers as in redundancy::Item
+  std::vector<std::uint64_t> missing;        ///< blocks that it should keep and lacks: numbers as in redundancy::Item
   PERDURE_FIELDS(id, ranks, epoch, group, scheme, parities, position, members, missing)
-  std::string wrong() const;  ///< its position is none of the group's
+  std::string wrong() const;  ///< its position is outside the group
 };
 struct Holdings {
   std::vector<HeldSummary> held;
-  std::optional<std::vector<RedundancySummary>> kept;  ///< where that was asked for
+  std::optional<std::vector<RedundancySummary>> kept;  ///< if requested
   PERDURE_FIELDS(held, kept)
 };
-/// What this node holds. `name` empty: everything.
+/// Asks for this node's versions. `name` empty: of all names.
 struct Inventory {
   static constexpr const char* kName = "inventory";
   static constexpr Kind kKind = Kind::may_wait;
   using Reply = Holdings;
   std::string name;
-  bool kept = false;         ///< also what it keeps for other nodes, which takes a look at every block of it
-  std::uint64_t launch = 0;  ///< LaunchNodes: who asks; 0: it does not matter
+  bool kept = false;         ///< also the redundancy for other nodes, which requires a look at every block of it
+  std::uint64_t launch = 0;  ///< the LaunchNodes that asks; 0: it does not matter
   PERDURE_FIELDS(name, kept, launch)
 };
 
 struct Located {
   segment::Piece piece;
   std::vector<SlotAddress> slots;                ///< by chunk; without a path: it is in `temporary`, at chunk.offset
-  std::vector<std::uint32_t> quarantined;        ///< chunks that are not to be read
-  std::optional<PlannedSegment> temporary = {};  ///< the segment, published or not, that such chunks are in
+  std::vector<std::uint32_t> quarantined;        ///< chunks that must not be read
+  std::optional<PlannedSegment> temporary = {};  ///< the segment with such chunks, published or not
   PERDURE_FIELDS(piece, slots, quarantined, temporary)
   std::string wrong() const {
     return slots.size() == piece.chunks.size() ? "" : "field 'slots' has not one for each chunk";
   }
 };
-/// Where a rank's piece is; keeps its slots from being recycled until Unpin or the end of the connection.
+/// Asks where a rank's piece is. Keeps its slots from being recycled until Unpin or the end of the connection.
 struct Locate {
   static constexpr const char* kName = "locate";
   static constexpr Kind kKind = Kind::answered;
@@ -104,22 +104,22 @@ struct Quarantine {
   std::string why;
   PERDURE_FIELDS(id, rank, chunk, why)
 };
-/// A restore of this rank's is over, which read so much of its piece from where.
+/// This rank's restore is over. Reports how many bytes of its piece it read from each source.
 struct Restored {
   static constexpr const char* kName = "restored";
   static constexpr Kind kKind = Kind::one_way;
-  std::uint64_t slot_bytes = 0;   ///< of this node's tiers
+  std::uint64_t slot_bytes = 0;   ///< from this node's tiers
   std::uint64_t store_bytes = 0;  ///< from the store
   PERDURE_FIELDS(slot_bytes, store_bytes)
 };
-/// Gives up all attempts at a version on this node; the first node's engine also removes it from the store. Waits for a
-/// flush of it that runs.
+/// Drops all attempts at a version on this node; the first node's engine also removes it from the store. Waits for a
+/// running flush of it.
 struct Retire {
   static constexpr const char* kName = "retire";
   static constexpr Kind kKind = Kind::may_wait;
   using Reply = Done;
   std::string name;
-  std::optional<std::uint64_t> version;                                ///< nothing: all of them
+  std::optional<std::uint64_t> version;                                ///< nullopt: all of them
   std::uint64_t until_ns = std::numeric_limits<std::uint64_t>::max();  ///< attempts that began later stay
   plan::Line line = {};  ///< attempts that are not on it stay; empty: those of all branches go
   PERDURE_FIELDS(name, version, until_ns, line)
@@ -130,7 +130,7 @@ struct Retire {
   }
 };
 
-/// Where the store has what is brought there of a name (store::Store::incarnation), as rank 0 saw it.
+/// The incarnation of the store's directory of a name (store::Store::incarnation), as rank 0 saw it.
 struct StoreIncarnation {
   static constexpr const char* kName = "store incarnation";
   static constexpr Kind kKind = Kind::answered;
@@ -141,8 +141,8 @@ struct StoreIncarnation {
   std::string wrong() const { return segment::VersionId{name, 0, {}}.wrong(); }
 };
 
-/// The store has these segments no more that this node brought there: those of which all is still here are brought
-/// there again. What it does not hold, or has not brought there, is left alone.
+/// The store lost these segments, which this node had stored. Those whose chunks are all still here are stored again.
+/// Segments that this node does not hold, or has not stored, are left alone.
 struct SegmentsGone {
   static constexpr const char* kName = "segments_gone";
   static constexpr Kind kKind = Kind::answered;

@@ -1,4 +1,4 @@
-// Real hosts: the launcher reads a temporary hostfile, which has the hosts of each launch in the order of the
+// Launches on real hosts: the launcher reads a temporary hostfile with the hosts of each launch in the order of the
 // positions.
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void replace_all(std::string& word, std::string_view place, const std::string& b
     word.replace(at, place.size(), by);
 }
 
-/// A file of ours among the temporary ones, removed at the end.
+/// A temporary file of ours, removed at the end.
 class HostFile {
  public:
   HostFile() = default;
@@ -86,7 +86,7 @@ class HostKind : public NodeKind {
   }
 
  private:
-  // Open MPI hands variables on to other hosts only when it is told their names.
+  // Open MPI passes variables to other hosts only if it is told their names.
   static void insert_options(Launch& launch, const std::string& path) {
     std::vector<std::string> options = {"--hostfile", path};
     for (const auto& [name, value] : launch.environment) options.insert(options.end(), {"-x", name});

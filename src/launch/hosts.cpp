@@ -11,10 +11,10 @@ constexpr std::string_view kSlotsEqual = "slots=";
 constexpr std::string_view kBlanks = " \t\r";
 
 struct Digits {
-  std::size_t begin = std::string::npos, end = std::string::npos;  ///< npos: the line says no slots
+  std::size_t begin = std::string::npos, end = std::string::npos;  ///< npos: the line has no slots
 };
 
-// Where in a line the number of slots stands: behind the host's colon, or behind " slots=".
+// Finds the number of slots in a line: behind the host's colon, or behind " slots=".
 Digits slots_in(std::string_view line) {
   const std::size_t name_end = std::min(line.find_first_of(kBlanks), line.size());
   if (const auto colon = line.find(':'); colon < name_end) return {colon + 1, name_end};
@@ -60,7 +60,7 @@ base::Result<std::vector<Host>> hosts_of_list(std::string_view list) {
     const auto comma = list.find(',');
     PERDURE_CHECK(add(hosts, config::trimmed(list.substr(0, comma)), "--hosts"));
     Host& host = hosts.back();
-    // As Open MPI wants it in a hostfile.
+    // This is Open MPI's form in a hostfile.
     if (host.slots > 0) host.line = host.name + " " + std::string(kSlotsEqual) + std::to_string(host.slots);
     if (comma == std::string_view::npos) return hosts;
     list.remove_prefix(comma + 1);

@@ -1,5 +1,5 @@
 #pragma once
-// The hosts that --hosts or --hostfile names. Pure.
+// Parses the hosts of --hosts or --hostfile. Pure.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,18 +11,18 @@ namespace perdure::launch {
 
 struct Host {
   std::string name;
-  std::uint64_t slots = 0;  ///< 0: not said
+  std::uint64_t slots = 0;  ///< 0: unknown
   std::string line;         ///< as it stands in a hostfile
 };
 
-/// "a,b,c:2"; a number behind a colon are slots.
+/// Parses "a,b,c:2"; a number behind a colon is that of slots.
 base::Result<std::vector<Host>> hosts_of_list(std::string_view list);
 
-/// One host a line, with "slots=N" or ":N" if wanted; what else stands in the line is the launcher's. '#' begins a
-/// comment. Errors are about `path`.
+/// Parses one host a line, optionally with "slots=N" or ":N"; the rest of the line belongs to the launcher. '#' begins
+/// a comment. Errors are about `path`.
 base::Result<std::vector<Host>> hosts_of_file(std::string_view text, const std::string& path);
 
-/// The host's line with another number of slots, where it says one.
+/// Returns the host's line with another number of slots, if it has one.
 std::string line_with_slots(const Host& host, std::uint64_t slots);
 
 }  // namespace perdure::launch

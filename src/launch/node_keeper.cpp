@@ -70,7 +70,7 @@ Probed NodeKeeper::probe(const std::vector<std::string>& nodes, Supervisor& supe
   return all;
 }
 
-// Spares that step in are asked, too, before anything is launched on them.
+// Probes spares that step in, too, before they are used.
 base::Result<std::optional<int>> NodeKeeper::look_after(Supervisor& supervisor) {
   std::vector<std::string> to_ask = now_.positions;
   bool changed = false;

@@ -1,6 +1,6 @@
 #pragma once
-// Keeps account of the nodes of `perdure run --nodes`: after a failed launch it asks those in use whether they work,
-// excludes the others, and gives their positions to spares (plan/node_assignment).
+// Manages the nodes of `perdure run --nodes`. After a failed launch it probes those in use, excludes failed ones, and
+// gives their positions to spares (plan/node_assignment).
 #include <functional>
 
 #include "launch/node_kind.hpp"
@@ -11,7 +11,7 @@ namespace perdure::launch {
 struct NodePolicy {
   std::uint64_t positions = 1;
   std::vector<std::string> exclude;
-  bool shrink = false;          ///< go on with fewer nodes when there is no spare
+  bool shrink = false;          ///< continue with fewer nodes if there is no spare
   std::string probe;            ///< shell command that gets the node as its argument; empty: the kind's own
   double probe_timeout_s = 10;  ///< a node that needs longer has failed
 };
@@ -20,15 +20,15 @@ class NodeKeeper {
  public:
   using Announce = std::function<void(const std::string& line)>;
 
-  /// Decides which nodes come first, and says so. Refused when there are too few.
+  /// Chooses the first nodes, and announces them. Fails if there are too few.
   static base::Result<std::unique_ptr<NodeKeeper>> make(std::unique_ptr<NodeKind> kind, NodePolicy policy,
                                                         Announce announce);
 
-  /// `launch` on the nodes that are in use now.
+  /// Sets up `launch` on the nodes that are in use now.
   base::Result<Launch> launch_on_nodes(const Launch& launch) { return kind_->launch_on(launch, now_.positions); }
 
-  /// After a failed launch: excludes and replaces nodes, and reports its decisions. An error when too few nodes are
-  /// left; a signal when one asked to stop meanwhile.
+  /// Called after a failed launch: excludes and replaces nodes, and reports its decisions. An error: too few nodes are
+  /// left. A signal: one asked to stop meanwhile.
   base::Result<std::optional<int>> look_after(Supervisor& supervisor);
 
   const plan::NodeAssignment& now() const { return now_; }

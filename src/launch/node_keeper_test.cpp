@@ -1,4 +1,4 @@
-// Decisions about nodes over several launches, with probes that the test answers.
+// Tests decisions about nodes over several launches, with probes that the test answers.
 #include "launch/node_keeper.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ struct Nodes {
   base::Result<std::unique_ptr<NodeKeeper>> keeper;
 };
 
-// Marker files are not looked at here: the script answers for them.
+// Marker files are not used here: the script answers for them.
 SimulatedNodes four_and(std::uint64_t spares) { return {4, spares, 2, "/d"}; }
 
 TEST(NodeKeeper, GivesAFailedNodesPositionToASpare) {

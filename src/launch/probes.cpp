@@ -13,7 +13,7 @@ namespace perdure::launch {
 namespace {
 
 constexpr std::uint64_t kLookEveryNs = 20'000'000;
-constexpr int kPatience = 100;  // looks after SIGTERM, so that a launcher can end what it started elsewhere
+constexpr int kPatience = 100;  // looks after SIGTERM, so that a launcher can end its remote processes
 
 pid_t start_silently(const std::vector<std::string>& command, const sigset_t& mask) {
   std::vector<char*> argv;

@@ -1,5 +1,5 @@
 #pragma once
-// Commands that run side by side without input and output, to find out which of them end well.
+// Runs commands concurrently without input and output, to find out which of them succeed.
 #include <signal.h>
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace perdure::launch {
 
-/// Each has a process group of its own, which is ended when this is destroyed.
+/// Each command has its own process group, which the destructor ends.
 class Probes {
  public:
   /// Starts them all, with `mask` as their signal mask.
@@ -15,9 +15,9 @@ class Probes {
   ~Probes();
   Probes(const Probes&) = delete;
   Probes& operator=(const Probes&) = delete;
-  /// Looks whether all have ended.
+  /// Whether all have ended.
   bool ended();
-  /// Ends those that still run, which therefore did not end well. One answer for each command: exit status 0?
+  /// Ends those that still run, which therefore fail. One answer for each command: whether its exit status was 0.
   std::vector<bool> finish();
 
  private:

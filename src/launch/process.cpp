@@ -1,11 +1,10 @@
-// Real processes behind the seam:
-//   - The program gets a process group of its own, so that a signal reaches all of it and nothing else. Exception: when
-//   we are in the
-//     foreground of a terminal it shares our group, because it could not read from the terminal otherwise; the
-//     terminal's own signals (Ctrl-C) reach it without us, and are not passed on a second time.
-//   - SIGINT, SIGTERM and SIGHUP go to the group; SIGUSR1 and SIGUSR2, which kill processes that do not expect them, to
-//   the program alone.
-//   - Should we be killed, the kernel sends the program a SIGTERM.
+// Runs real processes behind the seam:
+// - The program gets its own process group, so that a signal reaches all of it and nothing else. Exception: in the
+//   foreground of a terminal it shares our group, because it could not read from the terminal otherwise. The terminal's
+//   own signals (Ctrl-C) reach it without us, and are not passed on a second time.
+// - SIGINT, SIGTERM and SIGHUP go to the group. SIGUSR1 and SIGUSR2, which kill processes that do not expect them, go
+//   to the program alone.
+// - If we are killed, the kernel sends the program a SIGTERM.
 #include "launch/process.hpp"
 
 #include <fcntl.h>
@@ -36,12 +35,12 @@ bool asks_to_stop(int signal) { return signal == SIGINT || signal == SIGTERM || 
 
 bool in_foreground_of_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp(); }
 
-/// In the child, between fork and exec: only async-signal-safe calls.
+/// Runs in the child, between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(char* const* argv, char* const* environment, const sigset_t& mask, bool own_group,
                          pid_t parent, int report) {
   if (own_group) ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(128 + SIGTERM);  // it died before prctl
+  if (::getppid() != parent) ::_exit(128 + SIGTERM);  // the parent died before prctl
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment);
   const int error = errno;
@@ -87,7 +86,7 @@ Child launch(const std::vector<std::string>& command, const Environment& environ
   child.error = child.pid < 0 ? errno : 0;
   ::close(report[1]);
   if (child.pid > 0 && child.own_group)
-    ::setpgid(child.pid, child.pid);  // whoever comes first, so that kill finds the group
+    ::setpgid(child.pid, child.pid);  // both processes do it, so that kill finds the group
   int error = 0;
   ssize_t got = 0;
   do got = ::read(report[0], &error, sizeof error);
@@ -114,7 +113,7 @@ class Grace {
     if (begun_ns_ == 0) begun_ns_ = os::monotonic_ns();
   }
   bool is_over() const { return counts() && left_s() <= 0; }
-  /// How long to wait for a signal: SIGCHLDs may be merged.
+  /// Returns how long to wait for a signal: SIGCHLDs may be merged.
   int look_ms() const {
     constexpr double kLookAnyway_s = 1;
     const double look_s = counts() && left_s() > 0 ? std::min(left_s(), kLookAnyway_s) : kLookAnyway_s;
@@ -196,7 +195,7 @@ plan::ProgramEnd ProcessSupervisor::run(const std::vector<std::string>& command,
 std::optional<int> ProcessSupervisor::sleep(double seconds) {
   const std::uint64_t start = os::monotonic_ns();
   for (double left = seconds;; left = seconds - seconds_since(start)) {
-    // At least one look, so that a signal that came just before is not overlooked.
+    // Looks at least once, so that it does not miss a signal that came just before.
     const auto signal = saved_->next(left <= 0 ? 0 : static_cast<int>(left * 1000) + 1);
     if (signal && asks_to_stop(static_cast<int>(signal->ssi_signo))) return static_cast<int>(signal->ssi_signo);
     if (!signal && seconds_since(start) >= seconds) return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// The seam through which `run` launches programs and receives signals; tests put a scripted one in its place.
+// `run` launches programs and receives signals through this seam; tests substitute a scripted one.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,30 +11,30 @@ namespace perdure::launch {
 /// NAME=VALUE pairs that are added to, or replace those of, our environment.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// What became of commands that ran side by side.
+/// The outcome of commands that ran concurrently.
 struct Probed {
   std::vector<bool> good;   ///< ended with status 0 in time
   std::optional<int> stop;  ///< a signal that asks to stop came first
 };
 
-/// One program at a time. Called by one thread.
+/// Runs one program at a time. One thread calls it.
 class Supervisor {
  public:
   virtual ~Supervisor() = default;
-  /// Launches `command`, passes signals on to it, and returns how it ended. `newer_version` is left to the caller.
+  /// Launches `command`, passes signals on to it, and returns how it ended. The caller sets `newer_version`.
   virtual plan::ProgramEnd run(const std::vector<std::string>& command, const Environment& environment) = 0;
   /// Waits; a signal that asks to stop ends the wait and is returned.
   virtual std::optional<int> sleep(double seconds) = 0;
-  /// Runs `commands` side by side, without input and output, for at most `limit_s`.
+  /// Runs `commands` concurrently, without input and output, for at most `limit_s`.
   virtual Probed probe(const std::vector<std::vector<std::string>>& commands, double limit_s) = 0;
 };
 
-/// Real processes. While it lives, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD of this process are taken by
-/// it; those that were ignored before stay ignored.
+/// Runs real processes. While it lives, it takes this process's SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD;
+/// signals that were ignored before stay ignored.
 class ProcessSupervisor : public Supervisor {
  public:
-  /// `grace_s`: so long after a signal that asks to stop the program may take to end; then it is killed. 0: as long as
-  /// it takes.
+  /// `grace_s` is the time that a program may take to end after a signal that asks to stop; then it is killed. 0: no
+  /// limit.
   explicit ProcessSupervisor(double grace_s = 0);
   ~ProcessSupervisor() override;
   ProcessSupervisor(const ProcessSupervisor&) = delete;
@@ -49,7 +49,7 @@ class ProcessSupervisor : public Supervisor {
   const double grace_s_;
 };
 
-/// "exited with status 3", "killed by signal 9 (Killed)".
+/// Returns "exited with status 3", "killed by signal 9 (Killed)".
 std::string end_text(const plan::ProgramEnd& end);
 
 }  // namespace perdure::launch

@@ -23,7 +23,7 @@ base::Result<Launch> next_launch(const Loop& loop) {
   return loop.nodes->launch_on_nodes(launch);
 }
 
-// Waits, and looks after the nodes. True: the next launch may come; else the summary says why not.
+// Waits, and looks after the nodes. True: the next launch may begin; otherwise the summary says why not.
 bool prepare_relaunch(const Loop& loop, double delay_s, Supervisor& supervisor, LoopSummary& summary) {
   summary.waiting_s += delay_s;
   auto signal = supervisor.sleep(delay_s);

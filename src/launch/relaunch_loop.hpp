@@ -1,5 +1,5 @@
 #pragma once
-// The loop of `perdure run`: launch, watch, decide (plan/relaunch), wait, launch again; and its summary.
+// Runs the loop of `perdure run`: launch, watch, decide (plan/relaunch), wait, launch again; and summarises it.
 #include <functional>
 #include <map>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace perdure::launch {
 
-/// Newest complete version of each name in the store.
+/// The newest complete version of each name in the store.
 using Versions = std::map<std::string, std::uint64_t>;
 
 struct LoopSummary {
@@ -29,13 +29,13 @@ struct Loop {
   Environment environment;
   plan::RelaunchPolicy policy;
   std::function<Versions()> look;                         ///< into the store
-  std::function<void(const std::string& line)> announce;  ///< tells the user what happens
+  std::function<void(const std::string& line)> announce;  ///< informs the user
   NodeKeeper* nodes = nullptr;  ///< chooses the nodes of each launch; nullptr: the program does
 };
 
 LoopSummary run_loop(const Loop& loop, Supervisor& supervisor);
 
-/// True when `after` has a version that is newer than `before` has of that name.
+/// Returns true if `after` has a newer version of some name than `before`.
 bool progressed(const Versions& before, const Versions& after);
 
 }  // namespace perdure::launch

@@ -1,4 +1,4 @@
-// Simulated nodes: the ranks find out by themselves which of the numbers is theirs (session/nodes).
+// Launches on simulated nodes: the ranks find out by themselves which of the numbers is theirs (session/nodes).
 #include "launch/node_kind.hpp"
 #include "plan/node_assignment.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// When something was busy lately: for which fraction of a time that is over, and with how much at once. Bounded; knows
-// no clock. Not thread-safe.
+// Records when something was busy lately. It answers for a past time: which fraction of it was busy, and with how much
+// at once. Bounded; knows no clock. Not thread-safe.
 #include <algorithm>
 #include <cstddef>
 #include <deque>
@@ -12,11 +12,11 @@ class BusyHistory {
  public:
   static constexpr std::size_t kKept = 1024;
 
-  /// Knows nothing of what was before `from_s`. Pauses shorter than `same_s` between two busy times are counted as
-  /// busy: they give no rest.
+  /// The history begins at `from_s`. Pauses shorter than `same_s` between two busy times count as busy, because they
+  /// give no rest.
   explicit BusyHistory(double from_s = 0, double same_s = 1e-3) : same_s_(same_s), known_from_s_(from_s) {}
 
-  /// Times never go back; what says otherwise is taken for the latest time that was seen.
+  /// Times never go back: an earlier time is taken for the latest one seen.
   void begins(double now_s) {
     pass(now_s);
     if (running_++ > 0) return;
@@ -38,10 +38,10 @@ class BusyHistory {
     past_.pop_front();
   }
   struct Load {
-    double fraction = 0;  ///< of the time, busy
+    double fraction = 0;  ///< the busy fraction of the time
     double at_once = 0;   ///< on average while busy
   };
-  /// Nothing for a time that begins before what is still known, or that has no length.
+  /// Returns nothing for a time that begins before the known history, or that has no length.
   std::optional<Load> load(double from_s, double to_s) const {
     if (!(to_s > from_s) || from_s < known_from_s_) return std::nullopt;
     Load load;
@@ -62,7 +62,7 @@ class BusyHistory {
  private:
   struct Busy {
     double begin_s = 0, end_s = 0;
-    double total = 0;  // seconds of all together
+    double total = 0;  // seconds of all busy times together
   };
   void pass(double now_s) {
     if (!(now_s > now_s_)) return;
@@ -73,7 +73,7 @@ class BusyHistory {
   double same_s_;
   std::deque<Busy> past_;
   std::size_t running_ = 0;
-  double begin_s_ = 0, total_ = 0;  // of the busy time that is not over
+  double begin_s_ = 0, total_ = 0;  // of the present busy time
   double now_s_ = 0, known_from_s_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every metric that Perdure exports. docs/metrics.md has the same table, and a test compares the two.
+// Defines every metric that Perdure exports. docs/metrics.md has the same table, and a test compares the two.
 #include <span>
 #include <string_view>
 
@@ -10,17 +10,18 @@ namespace perdure::metrics {
 struct Definition {
   const char* name;
   Kind kind;
-  const char* unit;    ///< empty: a number of something
-  const char* labels;  ///< of a sample, separated by ", "; besides those that name the engine
+  const char* unit;    ///< empty: a plain number
+  const char* labels;  ///< a sample's labels, separated by ", ", without those that name the engine
   const char* help;
 };
 
-/// In the order of the page.
+/// Returns them in the order of the page.
 std::span<const Definition> definitions();
-/// nullptr: there is none of this name.
+/// Returns nullptr if no metric has this name.
 const Definition* find_definition(std::string_view name);
 
-/// Collects samples under the definitions' names. What has no definition gets no help, so that check() refuses it.
+/// Collects samples under the definitions' names. A sample without a definition gets no help text, so check() refuses
+/// it.
 class Collection {
  public:
   void add(std::string_view name, double value, Labels labels = {}) { add(name, {std::move(labels), value, {}}); }

@@ -61,7 +61,7 @@ void append_line(std::string& out, const std::string& name, const Labels& labels
   out += (labels.empty() ? " " : "} ") + value + "\n";
 }
 
-// Buckets count all that is not larger than their bound.
+// Each bucket counts all values up to its bound.
 void append_distribution(std::string& out, const std::string& name, const Sample& sample) {
   const Distribution& d = *sample.distribution;
   Labels labels = sample.labels;

@@ -1,5 +1,5 @@
 #pragma once
-// The Prometheus text exposition format, version 0.0.4. Pure.
+// Writes the Prometheus text exposition format, version 0.0.4. Pure.
 #include <string>
 #include <vector>
 
@@ -8,19 +8,19 @@
 
 namespace perdure::metrics {
 
-/// Of an HTTP reply with such a text.
+/// The content type of an HTTP reply with such a text.
 inline constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Names, labels, numbers and buckets are as the format and Prometheus' conventions want them: counters end in
-/// `_total`, no two samples have the same labels. PERDURE_INVALID_ARGUMENT names what is not.
+/// Checks names, labels, numbers and buckets against the format and Prometheus' conventions. Counters end in `_total`,
+/// and no two samples have the same labels. PERDURE_INVALID_ARGUMENT names the offending one.
 base::Status check(const Family& family);
 
-/// Families by name, samples by labels, whatever order they are given in: the same data gives the same text. A family
-/// without samples is left out. PERDURE_INVALID_ARGUMENT when one fails check(), or two have the same name.
+/// Encodes families sorted by name, and samples sorted by labels: the same data gives the same text. It omits a family
+/// without samples. PERDURE_INVALID_ARGUMENT: a family fails check(), or two have the same name.
 base::Result<std::string> encode(std::vector<Family> families);
 
-/// Adds `more` to `all`, each sample with `labels` in front of its own. PERDURE_MISMATCH, and nothing is added, when a
-/// name is in both with another kind.
+/// Adds `more` to `all`, each sample with `labels` in front of its own. PERDURE_MISMATCH: a name is in both with
+/// another kind; nothing is added then.
 base::Status merge(std::vector<Family>& all, const std::vector<Family>& more, const Labels& labels);
 
 }  // namespace perdure::metrics

@@ -1,4 +1,4 @@
-// The text that Prometheus reads: what it looks like, and what is refused.
+// Tests the text that Prometheus reads: its form, and refusals.
 #include "metrics/exposition.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Counters, gauges and histograms as plain data: what an engine answers, and what an exporter writes.
+// Defines counters, gauges and histograms as plain data. Engines answer with them, and exporters write them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,10 +12,10 @@ enum class Kind { counter, gauge, histogram };
 
 using Labels = std::vector<std::pair<std::string, std::string>>;  ///< name and value
 
-/// What was observed, counted by size.
+/// Counts observations by size.
 struct Distribution {
   std::vector<double> bounds;         ///< finite, ascending: the upper bounds of all buckets but the last
-  std::vector<std::uint64_t> counts;  ///< of each bucket alone; one more than bounds: the last has no bound
+  std::vector<std::uint64_t> counts;  ///< per bucket, not cumulative; one more than bounds: the last has no bound
   double sum = 0;
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };

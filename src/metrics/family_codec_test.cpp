@@ -1,4 +1,4 @@
-// Families as a message: they come back as they were, and what is not well-formed is refused.
+// Tests that families survive the message, and that malformed messages are refused.
 #include "metrics/family_codec.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 namespace perdure::metrics {
 namespace {
 
-// A flush whose tier takes no time to read.
+// Runs a flush whose tier takes no time to read.
 FlushRate::Started storing(FlushRate& rate, double from_s) {
   auto start = rate.started(from_s);
   rate.stores(from_s, start);
@@ -55,7 +55,7 @@ TEST(FlushRate, AFlushThatHangsIsCountedOnLessAndLess) {
   EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(402), 100);
 }
 
-// Two flushes at once, which read their tier for some of their 4 seconds.
+// Two flushes run at once and read their tier for part of their 4 seconds.
 TEST(FlushRate, WhatASlowTierGivesIsForgottenWhenTheStoreShowsWhatItTakes) {
   FlushRate rate;
   const auto flush_two = [&](double from_s, double stores_from_s, double bytes) {
@@ -76,7 +76,7 @@ TEST(FlushRate, WhatASlowTierGivesIsForgottenWhenTheStoreShowsWhatItTakes) {
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150) << "reading took a quarter of the time only";
 }
 
-// It is quick, as the store has nothing else to do: that says nothing either.
+// The flush is quick because the store has no other work: that is no evidence either.
 TEST(FlushRate, NorDoesAQuickFlushCountWhileTheOthersReadASlowTier) {
   FlushRate rate;
   rate.finished(1, storing(rate, 0), 100);
@@ -103,7 +103,7 @@ TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
   EXPECT_DOUBLE_EQ(rate.deviation_bytes_per_s(), 10);
 }
 
-/// Flushes of 100 bytes, one after the other, each at one of these rates.
+/// Runs flushes of 100 bytes, one after the other, each at one of these rates.
 double flush_at(FlushRate& rate, double now_s, std::initializer_list<double> rates) {
   for (double bytes_per_s : rates) {
     const auto flush = storing(rate, now_s);

@@ -8,7 +8,7 @@ namespace perdure::metrics {
 
 class Histogram {
  public:
-  /// `bounds`: finite and ascending.
+  /// `bounds` are finite and ascending.
   explicit Histogram(std::vector<double> bounds) {
     data_.counts.resize(bounds.size() + 1);
     data_.bounds = std::move(bounds);
@@ -24,7 +24,7 @@ class Histogram {
   Distribution data_;
 };
 
-/// From a millisecond to half an hour, in steps of about a factor of three.
+/// Returns bounds from a millisecond to half an hour, in steps of about a factor of three.
 inline std::vector<double> duration_bounds_s() {
   return {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1800};
 }

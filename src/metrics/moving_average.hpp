@@ -1,5 +1,5 @@
 #pragma once
-// Mean over the last few observations (VeloC IPDPS'19, Algorithm 3: the average flush bandwidth). Not thread-safe.
+// Averages the last few observations (VeloC IPDPS'19, Algorithm 3: the average flush bandwidth). Not thread-safe.
 #include <cmath>
 #include <cstddef>
 #include <deque>
@@ -17,13 +17,13 @@ class MovingAverage {
       values_.pop_front();
     }
   }
-  /// As if the last observations had all been this one.
+  /// Acts as if the last observations had all been this one.
   void fill(double value) {
     values_.assign(window_, value);
     sum_ = value * static_cast<double>(window_);
   }
   double mean() const { return values_.empty() ? 0 : sum_ / static_cast<double>(values_.size()); }
-  /// Standard deviation of the values in the window; 0 for fewer than two.
+  /// Returns the standard deviation of the values in the window; 0 for fewer than two.
   double deviation() const {
     if (values_.size() < 2) return 0;
     double squares = 0;

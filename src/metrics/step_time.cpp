@@ -7,10 +7,10 @@
 namespace perdure::metrics {
 namespace {
 
-// Chance makes medians of few steps differ; what is within two deviations is no slow-down.
+// Medians of few steps differ by chance: a difference within two deviations is no slow-down.
 constexpr double kDeviations = 2, kDeviationOfMedian = 1.4826;
 constexpr double kMostThreads = 1e6;
-constexpr double kMostLost = 0.999;  // of a second: more than a thousand times slower makes no difference
+constexpr double kMostLost = 0.999;  // of a second: beyond a factor of a thousand it makes no difference
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -19,7 +19,7 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// How much slower is what loses so much of every second.
+/// Converts lost time per second into the relative slow-down.
 double slower(double lost) {
   const double part = std::clamp(lost, 0.0, kMostLost);
   return part / (1 - part);
@@ -32,7 +32,7 @@ void StepTime::step(double left_s, double entered_s, double flushed, double thre
     if (!std::isfinite(value)) return;
   const bool overlaps = begun_ && left_s < last_s_;
   begun_ = true;
-  last_s_ = entered_s;  // also of what is ignored: a clock that was set back goes on from there
+  last_s_ = entered_s;  // also for ignored steps: it follows a clock that was set back
   if (overlaps || entered_s <= left_s) return;
   const double fraction = std::clamp(flushed, 0.0, 1.0);
   auto& kind = kinds_[std::min<std::size_t>(static_cast<std::size_t>(fraction * 3), 2)];

@@ -1,15 +1,14 @@
 #pragma once
-// How much slower an application runs while its checkpoints are flushed, from nothing but the times of its calls: the
-// time from leaving a checkpoint to entering the next one is the application's own step. Knows no clock. Not
+// Estimates how much slower an application runs while its checkpoints are flushed, only from the times of its calls.
+// The time from leaving a checkpoint to entering the next one is the application's own step. Knows no clock. Not
 // thread-safe.
 //
-// Every second that a thread flushes is taken to cost the application q seconds, so that t - q * b seconds of a step of
-// t seconds are its own, when the threads flushed for b seconds together. q is the median of (t' - t) / (b' - b) over
-// all pairs of steps that can be compared (Theil and Sen), so that a few that something else held up do not matter. A
-// pair can be compared when more was flushed in one of them both in seconds and for its length: the same flush is a
-// smaller part of a longer step, and takes fewer threads longer, and neither says anything of its price. The last few
-// steps with little, some and much flushing are kept apart: what was learnt without a flush is not pushed out by a long
-// time with one.
+// Model: every second of a flushing thread costs the application q seconds. In a step of t seconds, during which the
+// threads flushed for b seconds together, t - q * b seconds are its own. Then q is the median of (t' - t) / (b' - b)
+// over all comparable pairs of steps (Theil and Sen). A few disturbed steps do not move it. In a comparable pair one
+// step flushed more both in seconds and for its length. Otherwise the same flush is merely a smaller part of a longer
+// step, or takes fewer threads longer: neither shows its price. The last few steps with little, some and much flushing
+// are kept apart. So a long time with a flush does not displace observations without one.
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -21,26 +20,26 @@ namespace perdure::metrics {
 class StepTime {
  public:
   static constexpr std::size_t kWindow = 16;        ///< steps of each kind
-  static constexpr std::uint64_t kForgotten = 256;  ///< steps later the application may be another
+  static constexpr std::uint64_t kForgotten = 256;  ///< after so many steps the application may have changed
   static constexpr std::size_t kLeast = 3;          ///< steps on either side of a comparison
-  static constexpr double kContrast = 0.2;          ///< difference in the fraction flushed that says something
-  static constexpr double kMore = 1.5;              ///< times as many seconds
+  static constexpr double kContrast = 0.2;          ///< the smallest significant difference in the fraction flushed
+  static constexpr double kMore = 1.5;              ///< the smallest significant factor in seconds
 
-  /// The application left a call at `left_s`, entered the next at `entered_s`, and a flush ran for the fraction
-  /// `flushed` in between, with so many `threads` on average. Ignored: a step of no length, one that begins before the
-  /// last one ended (a clock that jumped), what is no number.
+  /// The application left a call at `left_s` and entered the next at `entered_s`. A flush ran for the fraction
+  /// `flushed` in between, with `threads` threads on average. Ignored: a step of no length, one that begins before the
+  /// last one ended (a clock that jumped), numbers that are not finite.
   void step(double left_s, double entered_s, double flushed, double threads = 1);
 
-  /// 0.1: it runs 10 % slower while as many threads flush as did in the last steps with a flush. 0 when the difference
-  /// is within what steps differ anyway. Nothing while there is too little to compare.
+  /// Returns 0.1 if it runs 10 % slower while as many threads flush as in the last steps with a flush. 0 if the
+  /// difference is within the spread of steps; nothing while there is too little to compare.
   std::optional<double> slowdown() const { return slowdown_; }
-  /// The same, less what chance may have added (two deviations): what is above a budget for sure.
+  /// Returns slowdown() less two deviations, which chance may have added: a value above a budget surely exceeds it.
   std::optional<double> at_least() const { return at_least_; }
-  /// How many threads flushed at once in those steps.
+  /// Returns how many threads flushed at once in those steps.
   std::optional<double> threads() const;
-  /// Of a step without any flush, as estimated together with slowdown().
+  /// Returns the duration of a step without any flush, as estimated together with slowdown().
   std::optional<double> quiet_step_s() const { return quiet_s_; }
-  std::uint64_t steps() const { return steps_; }            ///< that counted
+  std::uint64_t steps() const { return steps_; }            ///< steps that counted
   std::uint64_t flushed_steps() const { return flushed_; }  ///< steps with enough flushing to show its cost
 
  private:

@@ -58,13 +58,13 @@ TEST(StepTime, FlushesOfTheSameTimeInStepsOfDifferentLengthSayNothing) {
   double now_s = 0;
   for (int i = 0; i < 500; ++i) {
     const double own_s = std::uniform_real_distribution(0.2, 2.0)(random), flush_s = 0.5;
-    // 20 % slower while the flush runs, which is the whole step where that is short.
+    // It is 20 % slower while the flush runs, which is the whole step if that is short.
     const double seconds = own_s * 1.2 <= flush_s ? own_s * 1.2 : own_s + flush_s * 0.2 / 1.2;
     times.step(now_s, now_s + seconds, std::min(flush_s / seconds, 1.0));
     now_s += seconds;
     EXPECT_FALSE(times.slowdown()) << i;
   }
-  for (int i = 0; i < 4; ++i) {  // a pause of the flusher tells
+  for (int i = 0; i < 4; ++i) {  // a pause of the flusher shows the difference
     times.step(now_s, now_s + 1.1, 0);
     now_s += 1.1;
   }
@@ -156,7 +156,7 @@ TEST(StepTime, IgnoresStepsOfNoLengthAndClocksThatJump) {
   app.times.step(now, now + 1, nan);
   app.times.step(-1e300, now + 3, 1);  // overlaps all before
   EXPECT_EQ(app.times.steps(), steps);
-  app.now_s = 5;  // set back: only the first step is not understood
+  app.now_s = 5;  // set back: only the first step is ignored
   app.step(1);
   EXPECT_EQ(app.times.steps(), steps);
   app.step(1);

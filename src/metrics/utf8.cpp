@@ -6,7 +6,7 @@
 namespace perdure::metrics {
 namespace {
 
-// Of the sequence that begins at `at`; 0 when none does.
+// Returns the length of the sequence that begins at `at`; 0 if none does.
 std::size_t sequence_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(at);

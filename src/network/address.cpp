@@ -21,7 +21,7 @@ std::string hexadecimal(ConstByteSpan bytes) {
   return text;
 }
 
-/// Most providers name ends with socket addresses.
+/// Shows the socket address by which most providers name ends.
 std::string wire_text(ConstByteSpan wire) {
   char text[INET6_ADDRSTRLEN] = {};
   if (wire.size() == sizeof(sockaddr_in)) {

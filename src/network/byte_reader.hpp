@@ -1,5 +1,5 @@
 #pragma once
-// For codecs, here and in src/parity: little-endian fields, read only when they are there.
+// Reads little-endian fields for codecs, here and in src/parity, only if they are there.
 #include <array>
 #include <concepts>
 #include <cstring>
@@ -30,7 +30,7 @@ class ByteReader {
     if (!raw.empty()) std::memcpy(value.data(), raw.data(), raw.size());
     return value;
   }
-  /// A length of 16 bits, not above `limit`, and that number of bytes.
+  /// Reads a 16-bit length, at most `limit`, and that number of bytes.
   ConstByteSpan sized(std::size_t limit) {
     const std::size_t bytes = number<std::uint16_t>();
     if (bytes > limit) good_ = false;
@@ -40,7 +40,7 @@ class ByteReader {
     const ConstByteSpan raw = sized(limit);
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
-  /// The same with a length of 32 bits.
+  /// Does so with a 32-bit length.
   ConstByteSpan long_sized(std::size_t limit) {
     const std::size_t bytes = number<std::uint32_t>();
     if (bytes > limit) good_ = false;

@@ -5,7 +5,7 @@
 namespace perdure::network {
 namespace {
 
-// Above what the provider's own request for a connection has (some 50 bytes), below that and a hello (some 300).
+// Lies between the provider's own connection request (some 50 bytes) and that request with a hello (some 300).
 constexpr std::uint64_t kHasSpoken_bytes = 160;
 constexpr std::uint64_t kDeadline_ns = 5'000'000'000;
 constexpr std::uint64_t kMostStrangers = 1024;
@@ -30,7 +30,7 @@ std::vector<std::size_t> callers_to_close(const std::vector<Caller>& callers, st
     const Caller &one = callers[a], &other = callers[b];
     return trust(one) != trust(other) ? trust(one) < trust(other) : one.silent_ns > other.silent_ns;
   });
-  // Down to half of the places: a crowd that comes back is not looked at one by one.
+  // Closes down to half of the places, so that a returning crowd is not examined one by one.
   const std::size_t too_many = callers.size() > known + places ? callers.size() - known - places / 2 : 0;
   std::vector<std::size_t> close;
   for (std::size_t i = 0; i < by_suspicion.size(); ++i) {

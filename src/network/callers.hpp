@@ -1,6 +1,6 @@
 #pragma once
-// Who has come in through the provider's port, and who of them has to go. The provider accepts everybody who comes and
-// never gives up on who says nothing; what it has accepted costs descriptors that the program may need. Pure.
+// Decides which connections through the provider's port have to be closed. The provider accepts everybody and never
+// closes a silent connection. Accepted connections cost descriptors that the program may need. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,24 +10,26 @@ namespace perdure::network {
 /// One accepted connection.
 struct Caller {
   std::uint64_t heard_bytes = 0;
-  std::uint64_t silent_ns = 0;  ///< since it was heard last, or came
-  /// More than what asks the provider for a connection. An endpoint asks at once, and says hello when it is answered.
+  std::uint64_t silent_ns = 0;  ///< since it was last heard, or was accepted
+  /// Whether it sent more than a connection request to the provider. An endpoint sends that at once, and says hello
+  /// after the answer.
   bool has_spoken() const;
 };
 
 /// The descriptors of this process.
 struct Descriptors {
   std::uint64_t limit = 0;
-  std::uint64_t open = 0;  ///< all, with those of callers
+  std::uint64_t open = 0;  ///< all, including those of callers
 };
 
-/// How many callers may be there beyond the endpoints that are known: an eighth of all descriptors, half of those that
-/// are left, and a thousand at most. They are a minority of what is left, whatever the program itself has open.
+/// Returns how many callers may be there beyond the known endpoints. It is the least of a thousand, an eighth of all
+/// descriptors, and half of the free ones. They stay a minority of the free ones, whatever the program itself has open.
 std::size_t places_for_strangers(const Descriptors& descriptors, std::size_t callers, std::size_t known);
 
-/// The indices of those to be closed: who has not spoken within the deadline; and, where more than known + places are
-/// there, all beyond known + places / 2: first who has said nothing at all, then who has not spoken, then the others;
-/// of these those who have been silent for longest. Endpoints that know each other are heard once per second.
+/// Returns the indices of callers to close. These are callers that have not spoken within the deadline. If there are
+/// more than known + places, they are also all beyond known + places / 2. Then silent callers go first, next those that
+/// have not spoken, next the others, and the longest silent first. Endpoints that know each other are heard once per
+/// second.
 std::vector<std::size_t> callers_to_close(const std::vector<Caller>& callers, std::size_t known, std::size_t places);
 
 }  // namespace perdure::network

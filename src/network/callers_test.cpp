@@ -51,7 +51,7 @@ TEST(Callers, HaveAnEighthOfAllDescriptorsAtMostAndHalfOfThoseThatAreLeft) {
   EXPECT_EQ(places_for_strangers({1'000'000, 100}, 10, 10), 1024U);
 }
 
-// What strangers hold is not what the program needs: their number does not swing.
+// Descriptors of strangers do not count as the program's need, so the number of places does not oscillate.
 TEST(Callers, StrangersThatAreThereDoNotCountAsNeeded) {
   EXPECT_EQ(places_for_strangers({1024, 1000}, 10, 10), places_for_strangers({1024, 1012}, 22, 10));
 }

@@ -25,7 +25,7 @@ std::shared_ptr<Call> CallTable::begin(Bytes request, std::uint64_t now_ns, Outb
   restart_timer(*call, now_ns);
   for (const std::uint32_t index : call->request.take_new())
     out.push_back(call->request.fragment(call->id, false, index));
-  calls_[slot] = call;  // the last that may be refused memory: then nothing has begun
+  calls_[slot] = call;  // the last step for which memory may be refused: nothing has begun then
   ++sequences_[slot];
   bytes_ += call->request.bytes();
   return call;
@@ -37,7 +37,7 @@ void CallTable::remove(const Call& call) {
 }
 
 void CallTable::leave(const std::shared_ptr<Call>& call) {
-  // A slot whose request may still run over there is not used again before it has ended there.
+  // A slot whose request may still run at the peer is not reused before it has ended there.
   if (!call->done) call->abandoned = true;
 }
 
@@ -70,7 +70,7 @@ void CallTable::on_ack(const Ack& ack, std::uint64_t now_ns, Outbox& out) {
 void CallTable::on_reply(const Fragment& fragment, std::uint64_t now_ns, Outbox& out) {
   const auto call = find(fragment.call);
   if (call == nullptr) {
-    // Our last acknowledgement got lost: say again that all is here, unless the slot has gone on.
+    // Our last acknowledgement got lost: repeats that all is here, unless the slot has gone on.
     const std::uint16_t slot = fragment.call.slot;
     if (slot < sequences_.size() && sequences_[slot] == fragment.call.sequence)
       out.push_back(Ack{fragment.call, true, false, ~std::uint32_t{0}, 0});

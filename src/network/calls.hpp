@@ -1,6 +1,6 @@
 #pragma once
-// The caller's half of a session: calls under way, each in a slot of its own. All timers of a call are the caller's, so
-// that the other side keeps none. Pure but for the condition that callers wait on; guarded by the peer's lock.
+// Keeps the caller's half of a session: calls in flight, each in its own slot. All timers of a call are the caller's,
+// so the other side keeps none. Pure except for the condition that callers wait on; the peer's lock guards it.
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -12,15 +12,15 @@
 namespace perdure::network {
 
 struct CallLimits {
-  unsigned calls = 16;              ///< under way at once
-  std::uint64_t bytes = 64U << 20;  ///< of requests under way at once; a single one may be longer
+  unsigned calls = 16;              ///< in flight at once
+  std::uint64_t bytes = 64U << 20;  ///< of requests in flight at once; a single one may be longer
   std::uint32_t fragment_bytes = 0;
   std::uint64_t max_message_bytes = 16U << 20;
   std::uint64_t retry_ns = 0;      ///< first repetition
   std::uint64_t max_retry_ns = 0;  ///< the pause doubles up to this
 };
 
-/// Who hears how a call that nobody waits for ended. Made with the call, so that to tell it needs no memory.
+/// Hears the outcome of a call without a waiting caller. It is made with the call, so that reporting needs no memory.
 struct CallEnd {
   std::function<void(base::Result<Bytes>)> then;
   std::uint64_t deadline_ns = 0;
@@ -28,7 +28,7 @@ struct CallEnd {
   std::unique_ptr<CallEnd> next = nullptr;
 };
 
-/// Those that are to be told, first come, first told.
+/// Outcomes to report, first come, first told.
 class CallEnds {
  public:
   CallEnds() = default;
@@ -66,31 +66,32 @@ struct Call {
   std::optional<Incoming> reply;
   std::uint64_t pause_ns = 0;
   std::uint64_t next_ns = 0;  ///< when to ask again
-  bool done = false;          ///< `outcome` is there
+  bool done = false;          ///< `outcome` is set
   bool abandoned = false;     ///< its caller has given up; the slot is free when the other side is done with it
   base::Result<Bytes> outcome;
   std::condition_variable changed;
-  std::unique_ptr<CallEnd> end_of_call;  ///< instead of a caller that waits; until it is to be told
+  std::unique_ptr<CallEnd> end_of_call;  ///< in place of a waiting caller; until it is to be told
 };
 
-/// What is to be sent, in order.
+/// Messages to send, in order.
 using Outbox = std::vector<Body>;
 
 class CallTable {
  public:
   explicit CallTable(const CallLimits& limits) : limits_(limits) {}
   bool has_room(std::size_t request_bytes) const;
-  /// Needs room. The messages in `out`, here and below, point into calls: send them before anything else happens.
+  /// Begins a call, for which there must be room. Messages in `out`, here and below, point into calls: send them before
+  /// anything else happens.
   std::shared_ptr<Call> begin(Bytes request, std::uint64_t now_ns, Outbox& out,
                               std::unique_ptr<CallEnd> end_of_call = nullptr);
   /// The caller has its outcome, or waits no longer.
   void leave(const std::shared_ptr<Call>& call);
   void on_ack(const Ack& ack, std::uint64_t now_ns, Outbox& out);
   void on_reply(const Fragment& fragment, std::uint64_t now_ns, Outbox& out);
-  /// Asks again where it is time; when to come back (~0: no call). `repeated` counts messages.
+  /// Repeats due messages and counts them in `repeated`; returns when to come back (~0: no call).
   std::uint64_t tick(std::uint64_t now_ns, Outbox& out, std::uint64_t& repeated);
   void fail_all(const base::Error& error);  ///< needs no memory
-  /// Those whose calls have ended: to be told without the peer's lock.
+  /// Returns the ended calls, to be told without the peer's lock.
   CallEnds take_ended() { return ended_.take(); }
   std::size_t under_way() const { return calls_.size(); }
 

@@ -53,7 +53,7 @@ void Clock::run() {
         changed_.wait_for(lock, std::chrono::nanoseconds(wake_ns_ - now));
       continue;
     }
-    // Whoever arms it from now on may mean something that this tick does not see any more.
+    // A thread that arms the clock from now on may mean work that this tick does not see any more.
     wake_ns_ = kNever;
     ++ticks_;
     lock.unlock();

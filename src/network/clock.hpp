@@ -1,5 +1,5 @@
 #pragma once
-// One thread that does what is due, and sleeps as long as nothing is.
+// Runs one thread that does due work, and sleeps otherwise.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace perdure::network {
 class Clock {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  /// `tick(now)` does what is due and returns when the next is.
+  /// Starts the thread. `tick(now)` does due work and returns the next due time.
   base::Status start(std::function<std::uint64_t(std::uint64_t now_ns)> tick);
   void stop();  ///< no tick runs afterwards; repeatable
-  /// Something is due then. Costs nothing when a tick is due earlier anyway.
+  /// Announces work due then. Costs nothing if a tick is due earlier anyway.
   void arm(std::uint64_t when_ns);
   std::uint64_t ticks() const { return ticks_; }
 

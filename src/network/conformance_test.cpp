@@ -1,4 +1,4 @@
-// What an endpoint must do over every wire. A new wire is enrolled with one line at the end.
+// Checks the duties of an endpoint over every wire. A new wire is enrolled with one line at the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class NetworkConformance : public ::testing::TestWithParam<const char*> {
     return open_fabric_wire();
   }
   std::unique_ptr<Endpoint> open(Handlers handlers = {reverse, {}}) { return open_endpoint(wire(), options, handlers); }
-  /// No request is answered before that.
+  /// Delays all answers until `leave`.
   static Handlers answers_after(std::promise<void>& leave) {
     return {[left = leave.get_future().share()](PeerId, ConstByteSpan) -> base::Result<Bytes> {
               left.wait();
@@ -50,7 +50,7 @@ TEST_P(NetworkConformance, AnswersARequest) {
 TEST_P(NetworkConformance, TheServerCanCallBackOverTheSameSession) {
   auto a = open(), b = open();
   const PeerId from_a = connected(*a, *b);
-  ASSERT_TRUE(a->call(from_a, text_bytes("ab"), kPatience));  // now b believes in a, too
+  ASSERT_TRUE(a->call(from_a, text_bytes("ab"), kPatience));  // now b believes a, too
   const PeerId from_b = connected(*b, *a);
   const auto reply = b->call(from_b, text_bytes("xyz"), kPatience);
   ASSERT_TRUE(reply) << reply.error().text();
@@ -261,7 +261,7 @@ TEST_P(NetworkConformance, ClosingEndsCallsThatAreUnderWay) {
   leave.set_value();
 }
 
-/// How calls ended that nobody waits for.
+/// Records the outcomes of calls without a waiting caller.
 class Told {
  public:
   auto then() {

@@ -1,4 +1,4 @@
-// Requests: asking, and being asked.
+// Sends requests, and receives them.
 #include <algorithm>
 #include <chrono>
 
@@ -36,13 +36,13 @@ base::Status EndpointCore::begin_call(PeerId id, ConstByteSpan request, std::uin
     if (!peer->calls.has_room(request.size()))
       return base::fail(PERDURE_BUSY, peer->name, "earlier requests are not answered yet", {}, true);
     (void)peer->calls.begin(Bytes(request.begin(), request.end()), now, out, std::move(end_of_call));
-    base::attempt([&] { send_all(*peer, out); });  // it has begun: what is not sent now is repeated
+    base::attempt([&] { send_all(*peer, out); });  // it has begun: unsent messages are repeated later
   }
   clock_.arm(now + std::min(options_.retry_ns, timeout_ns));
   return {};
 }
 
-// What it throws nobody could mend.
+// Nobody could handle an exception of it.
 void EndpointCore::tell(CallEnds ended) {
   while (const auto one = ended.pop()) base::attempt([&one] { one->then(std::move(one->outcome)); });
 }

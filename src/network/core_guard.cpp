@@ -1,5 +1,5 @@
-// The clock's thread: what is repeated, and the connection guard. A peer that says anything is alive; only one that was
-// silent for a whole interval is pinged, so that the guard costs a busy connection nothing.
+// Runs on the clock's thread: repetitions, and the connection guard. A peer that says anything is alive. Only a peer
+// that was silent for a whole interval is pinged, so the guard costs a busy connection nothing.
 #include <algorithm>
 
 #include "network/endpoint_core.hpp"
@@ -7,7 +7,7 @@
 namespace perdure::network {
 namespace {
 
-constexpr unsigned kStrikes = 4;  // a connection may break once; a process that is gone takes none of many pings
+constexpr unsigned kStrikes = 4;  // a connection may break once; a dead process takes few of many pings
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::uint64_t EndpointCore::tick(std::uint64_t now_ns) {
   }
   const std::vector<PeerPointer> all = peers();
   CallEnds ended = take_lost_calls();
-  // What is thrown is memory that was refused: it is repeated later, and whose call has ended is told all the same.
+  // Exceptions mean refused memory: the work is repeated later, and ended calls are told all the same.
   for (const PeerPointer& peer : all) {
     const std::lock_guard lock(peer->mutex);
     if (peer->lost) continue;
@@ -49,7 +49,7 @@ std::uint64_t EndpointCore::tick(std::uint64_t now_ns) {
   return std::min(next, for_clock_.next_guard_ns);
 }
 
-/// Counts intervals instead of time: whoever was stopped himself has not been listening meanwhile.
+/// Counts intervals instead of time, because a process that was stopped has not been listening meanwhile.
 void EndpointCore::guard(const PeerPointer& peer) {
   if (peer->heard.exchange(false, std::memory_order_relaxed)) {
     peer->silent = 0;
@@ -67,7 +67,7 @@ void EndpointCore::guard(const PeerPointer& peer) {
   send(*peer, Ping{});
 }
 
-/// If the wire could not send to it: find out at once whether it is there.
+/// If the wire could not send to the peer, finds out at once whether it is there.
 std::uint64_t EndpointCore::suspect(const PeerPointer& peer, std::uint64_t now_ns) {
   if (!peer->suspected) {
     peer->strikes = 0;

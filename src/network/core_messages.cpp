@@ -1,4 +1,4 @@
-// What comes from the wire.
+// Handles messages from the wire.
 #include "network/byte_reader.hpp"
 #include "network/endpoint_core.hpp"
 #include "os/system.hpp"
@@ -16,7 +16,7 @@ void EndpointCore::on_message(ConstByteSpan bytes) {
     peer = peers_.of_session(message->session);
   }
   if (peer == nullptr) {
-    ++received_.dropped;  // of a session that is over, or nobody's
+    ++received_.dropped;  // of a session that is over, or of none
     return;
   }
   peer->heard.store(true, std::memory_order_relaxed);
@@ -26,7 +26,7 @@ void EndpointCore::on_message(ConstByteSpan bytes) {
   receive(peer, message->body);
 }
 
-/// Damaged messages are counted for the peer whose session they name, if they still do.
+/// Counts damaged messages for the peer whose session they name, if they still do.
 void EndpointCore::count_malformed(ConstByteSpan bytes) {
   ++received_.dropped;
   ByteReader in(bytes);

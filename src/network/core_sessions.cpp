@@ -1,4 +1,4 @@
-// Connecting, and how a peer gets lost.
+// Connects peers, and loses them.
 #include <chrono>
 
 #include "network/endpoint_core.hpp"
@@ -27,7 +27,7 @@ base::Result<PeerId> EndpointCore::connect(ConstByteSpan address, std::uint64_t 
     if (const auto peer = peers_.of_incarnation(remote.incarnation)) return peer->id;
     const bool refused = handshakes_.refused(remote.incarnation);
     if (visits_.closing() || refused || std::chrono::steady_clock::now() >= deadline) {
-      // Others who wait for the same peer begin again.
+      // Others that wait for the same peer begin again.
       handshakes_.give_up(remote.incarnation);
       connections_changed_.notify_all();
       return base::fail(connect_failure(remote, refused));
@@ -58,7 +58,7 @@ std::optional<PeerId> EndpointCore::peer_at(ConstByteSpan address) const {
   return peer == nullptr ? std::nullopt : std::optional(peer->id);
 }
 
-// Whoever leaves a group must not fail at it for want of memory, which only the error's texts take.
+// Leaving a group must not fail for lack of memory, which only the error's texts need.
 void EndpointCore::disconnect(PeerId id) noexcept {
   const Visit visit(visits_);
   PeerPointer peer;
@@ -82,14 +82,14 @@ void EndpointCore::receive_introduction(const Body& body) {
     const std::lock_guard lock(mutex_);
     if (visits_.closing() || answer_again(body)) return;
     outcome = handshakes_.on_message(body, os::monotonic_ns());
-    // Under the same lock: who wants to connect sees the attempt or the session, never neither.
+    // Under the same lock: a connecting thread sees the attempt or the session, never neither.
     if (outcome && outcome->has_value()) replaced = establish(std::move(**outcome));
   }
   if (!outcome) return received_.remember_unauthenticated(outcome.error());
   if (!std::holds_alternative<Refuse>(body) && !outcome->has_value()) return;
   connections_changed_.notify_all();
   if (options_.guard_interval_ns > 0) clock_.arm(os::monotonic_ns() + options_.guard_interval_ns);
-  for (const PeerPointer& peer : replaced) {  // which nobody else finds any more
+  for (const PeerPointer& peer : replaced) {  // nobody else finds these any more
     base::Error why{PERDURE_PEER_FAILED, {}, {}, {}, true};
     base::attempt([&why, &of = *peer] {
       why.object = of.name;
@@ -100,7 +100,7 @@ void EndpointCore::receive_introduction(const Body& body) {
   }
 }
 
-/// What a peer repeats whose session stands here already.
+/// Answers a message that a peer repeats although its session stands here.
 bool EndpointCore::answer_again(const Body& body) {
   const auto* hello = std::get_if<Hello>(&body);
   const auto* proof = std::get_if<Proof>(&body);
@@ -114,7 +114,7 @@ bool EndpointCore::answer_again(const Body& body) {
   return false;
 }
 
-/// Gives the peers that this session replaces: those at the same place.
+/// Adds the session; returns the peers at the same place, which it replaces.
 std::vector<PeerPointer> EndpointCore::establish(Established session) {
   std::vector<PeerPointer> replaced;
   for (const PeerPointer& peer : peers_.all())
@@ -132,8 +132,8 @@ void EndpointCore::lose(const PeerPointer& peer, const base::Error& why, bool te
   finish_loss(peer, why, tell);
 }
 
-// The peer is out of the table, so that nobody finishes this another time: each part is done whatever the others find.
-// Who loses a peer may have locks that those need who are told of its calls: the clock's thread tells them.
+// The peer is out of the table, so nobody else finishes it: each part is done even if another fails. The caller may
+// hold locks that the receivers of outcomes need: the clock's thread tells them.
 void EndpointCore::finish_loss(const PeerPointer& peer, const base::Error& why, bool tell) noexcept {
   CallEnds ended;
   {
@@ -141,7 +141,7 @@ void EndpointCore::finish_loss(const PeerPointer& peer, const base::Error& why, 
     peer->lost = base::copy_or_code(why);
     peer->calls.fail_all(why);
     ended.add(peer->calls.take_ended());
-    // A peer that was only cut off in one direction need not wait for its guard.
+    // So a peer that was only cut off in one direction need not wait for its guard.
     base::attempt([&] { send(*peer, Goodbye{}); });
   }
   if (!ended.empty()) {

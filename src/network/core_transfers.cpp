@@ -1,4 +1,4 @@
-// Memory: ours for peers, and peers' for us.
+// Transfers memory: ours for peers, and peers' for us.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace perdure::network {
 namespace {
 
-constexpr unsigned kMaxTries = 4;  // of a transfer whose connection broke while the peer lives
+constexpr unsigned kMaxTries = 4;  // of a transfer whose connection broke while the peer is alive
 
 base::Status check_range(const RemoteMemory& memory, std::uint64_t offset, std::uint64_t bytes) {
   if (offset <= memory.wire.bytes && bytes <= memory.wire.bytes - offset) return {};
@@ -106,7 +106,7 @@ base::Status EndpointCore::run(const PeerPointer& peer, std::deque<Part> parts, 
       lock.lock();
       continue;
     }
-    // What is still under way when we leave lands in a buffer that nobody reads, and holds its place in the window.
+    // A transfer in flight when we leave lands in a buffer that nobody reads, and keeps its place in the window.
     if (peer->room.wait_until(lock, deadline) == std::cv_status::timeout)
       return base::fail(PERDURE_TIMEOUT, peer->name, "its memory was not transferred in time",
                         "allow more time, or see what that engine does", true);

@@ -7,7 +7,7 @@
 namespace perdure::network {
 namespace {
 
-constexpr std::uint64_t kRoomForErrors = 256 * base::KiB;  // what a reply may be longer than the value that it carries
+constexpr std::uint64_t kRoomForErrors = 256 * base::KiB;  // how much longer a reply may be than its value
 
 CallLimits limits_of(const EndpointOptions& options, std::size_t max_message) {
   CallLimits limits;
@@ -39,7 +39,7 @@ base::Status EndpointCore::start() {
 
 EndpointCore::~EndpointCore() {
   {
-    const std::lock_guard lock(mutex_);  // whoever waits for a connection has either seen it or waits already
+    const std::lock_guard lock(mutex_);  // a thread that waits for a connection has either seen it or waits already
     visits_.close();
   }
   connections_changed_.notify_all();
@@ -75,7 +75,7 @@ void EndpointCore::send(Peer& peer, const Body& body) {
   const Bytes bytes = encode({peer.session.says, body});
   peer.counters.messages_sent.fetch_add(1, std::memory_order_relaxed);
   peer.counters.bytes_sent.fetch_add(bytes.size(), std::memory_order_relaxed);
-  // A message that the wire could not take is a lost one: it is repeated, or was a repetition.
+  // A message that the wire could not take is lost: it is repeated, or was a repetition.
   (void)wire_->send(peer.session.wire, bytes);
 }
 

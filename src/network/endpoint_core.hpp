@@ -1,10 +1,10 @@
 #pragma once
-// Private to the endpoint: its state and threads. The wire's thread receives, service threads run handlers, the clock's
-// thread repeats what was not answered and guards.
+// Holds the endpoint's state and threads. Private to the endpoint. The wire's thread receives, service threads run
+// handlers, and the clock's thread repeats unanswered messages and guards.
 //
-// Locks: `mutex_` (who is known), each peer's (calls, transfers), and those inside `transfers_`, `visits_`,
-// `received_`, `for_clock_`. Nobody holds one and takes another of these; all may be held when the wire or the clock
-// is called. Handlers run without any, and so is told how calls ended that nobody waits for.
+// Locks: `mutex_` (known peers), each peer's (calls, transfers), and those inside `transfers_`, `visits_`, `received_`,
+// `for_clock_`. No thread holds one of these while it takes another. All may be held when the wire or the clock is
+// called. Handlers, and reports of calls without a waiting caller, run without any.
 #include <deque>
 
 #include "base/guarded.hpp"
@@ -106,12 +106,12 @@ class EndpointCore : private WireEvents {
   TransferTable transfers_;
   Received received_;
   struct ForClock {
-    std::uint64_t next_guard_ns = 0;     // its own
-    base::Guarded<CallEnds> lost_calls;  // of peers that were lost; its thread tells
+    std::uint64_t next_guard_ns = 0;     // the guard's own
+    base::Guarded<CallEnds> lost_calls;  // of lost peers; the clock's thread tells
   };
   ForClock for_clock_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable connections_changed_;
   Handshakes handshakes_;
   PeerTable peers_;

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the fabric wire: memory that the provider may touch, registered if it wants that.
+// Allocates memory that the provider may touch, registered if the provider requires it. Private to the fabric wire.
 #include "network/fabric_resources.hpp"
 
 namespace perdure::network {

@@ -13,20 +13,20 @@
 namespace perdure::network {
 namespace {
 
-constexpr std::uint64_t kWatch_ns = 1'000'000'000;  // while somebody is there who has not spoken
-constexpr std::uint64_t kLook_ns = 10'000'000'000;  // otherwise: for who came unnoticed
+constexpr std::uint64_t kWatch_ns = 1'000'000'000;  // while a caller has not spoken
+constexpr std::uint64_t kLook_ns = 10'000'000'000;  // otherwise: for unnoticed callers
 constexpr int kClosed = 7;                          // TCP_CLOSE, which netinet/tcp.h has
 
 struct End {
   std::uint16_t port = 0;
-  in6_addr address{};  // of IPv4: its first four bytes
+  in6_addr address{};  // IPv4: its first four bytes
   bool any() const {
     const in6_addr none{};
     return std::memcmp(&address, &none, sizeof none) == 0;
   }
 };
 
-/// Nothing: it is no address of TCP.
+/// Returns nothing if it is no address of TCP.
 std::optional<End> end_of(const sockaddr_storage& at) {
   End end;
   if (at.ss_family == AF_INET) {
@@ -55,7 +55,7 @@ bool listens(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &bytes) == 0 && yes != 0;
 }
 
-/// Nothing: it is no connection of TCP.
+/// Returns nothing if it is no connection of TCP.
 std::optional<Caller> caller_at(int fd) {
   tcp_info info{};
   socklen_t bytes = sizeof info;
@@ -91,8 +91,8 @@ bool FabricDoor::has_address(int fd) const {
   return end && end->port == own->port && (own->any() || std::memcmp(&end->address, &own->address, 16) == 0);
 }
 
-// The provider accepts one connection per progress. All are looked at when half of the free places may be taken, so
-// that a crowd costs one look per many who come.
+// The provider accepts one connection per progress. All are examined when half of the free places may be taken, so that
+// a crowd costs one examination per many callers.
 void FabricDoor::guard(bool arrived, std::size_t known, std::uint64_t now_ns) {
   if (listener_ < 0) return;
   if (arrived) ++arrived_;
@@ -125,9 +125,9 @@ void FabricDoor::look(std::size_t known) {
   watching_ = std::any_of(callers.begin(), callers.end(), silent);
 }
 
-// Should the provider close this number just now, and somebody open another file under it: what is broken off is what
-// it means for us, once that is seen to be a connection of the provider. connect() to no address ends a connection at
-// once, for both ends; the provider is told so as of any connection that breaks, and closes it.
+// The provider may close this number just now, and another thread open a file under it. So this breaks off the
+// duplicate, once it proves to be a connection of the provider. connect() to no address ends a connection at once, for
+// both ends. The provider sees that as any broken connection, and closes it.
 void FabricDoor::close(int fd) {
   if (::dup3(fd, hold_.get(), O_CLOEXEC) < 0) return;
   sockaddr nowhere{};

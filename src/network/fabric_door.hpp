@@ -1,7 +1,7 @@
 #pragma once
-// Private to the fabric wire: guards the port on which the provider listens. The provider accepts whoever connects, and
-// keeps the connection until its other end closes it. This closes those of strangers, from outside of the provider,
-// which sees connections that broke. Nothing to do where the provider has no TCP listener. (docs/adr/0030)
+// Guards the provider's listening port. Private to the fabric wire. The provider accepts every caller, and keeps the
+// connection until its other end closes it. This closes those of strangers from outside of the provider, which sees
+// broken connections. It does nothing if the provider has no TCP listener. (docs/adr/0030)
 #include <sys/socket.h>
 
 #include <optional>
@@ -16,13 +16,14 @@ namespace perdure::network {
 class FabricDoor {
  public:
   FabricDoor() = default;
-  /// `address`: of the provider's enabled endpoint.
+  /// `address` is that of the provider's enabled endpoint.
   static base::Result<FabricDoor> open(base::ConstByteSpan address);
-  /// The provider's listener, for poll(): somebody waits to be accepted. -1: there is none. It belongs to the provider.
+  /// Returns the provider's listener, for poll(): readable if a caller waits to be accepted. -1: there is none. It
+  /// belongs to the provider.
   int listener() const { return listener_; }
-  /// After each progress of the provider, by the thread that makes it; `arrived`: somebody waited to be accepted
-  /// before. Looks at who is there when it is time, and closes. No other thread may be in a call of the provider, lest
-  /// that closes descriptors meanwhile. `known`: endpoints that this one has something to do with.
+  /// The thread that makes progress calls it after each progress of the provider; `arrived` says that a caller waited
+  /// before. It examines callers when that is due, and closes some. No other thread may be in a call of the provider,
+  /// which could close descriptors meanwhile. `known` counts endpoints that this one has relations with.
   void guard(bool arrived, std::size_t known, std::uint64_t now_ns);
 
  private:
@@ -33,10 +34,10 @@ class FabricDoor {
   int listener_ = -1;
   sockaddr_storage address_{};
   std::optional<os::OpenDescriptors> open_;
-  os::Fd nothing_, hold_;  ///< /dev/null; what is being closed, which must not take a descriptor
+  os::Fd nothing_, hold_;  ///< /dev/null; the one being closed, which must not need a new descriptor
   std::size_t arrived_ = 0;
-  std::size_t free_places_ = 0;  ///< when it looked last
-  bool watching_ = false;        ///< somebody was there who had not spoken
+  std::size_t free_places_ = 0;  ///< at the last examination
+  bool watching_ = false;        ///< a caller was there that had not spoken
   std::uint64_t looked_ns_ = 0;
 };
 

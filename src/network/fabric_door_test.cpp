@@ -1,4 +1,4 @@
-// The port of an engine, and strangers who come to it.
+// Tests the port of an engine with strangers that connect to it.
 #include "network/fabric_door.hpp"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ class SmallProcess {
 };
 
 TEST(FabricDoor, WhoSaysNothingIsTurnedAwayInTimeAndPeersStay) {
-  // Only what was lost is to be repeated here, not what a busy machine answers late.
+  // Only lost messages are to be repeated here, not late answers of a busy machine.
   EndpointOptions patient = sample_options();
   patient.retry_ns = patient.max_retry_ns = kPatience / 2;
   auto server = open_endpoint(open_fabric_wire(), patient), client = open_endpoint(open_fabric_wire(), patient);

@@ -17,8 +17,8 @@ bool look_up(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-/// Puts back what signals did before. libfabric's provider for shared memory takes these when the library is loaded: a
-/// SIGTERM then ends the program before Perdure or the program hears of it.
+/// Restores signal actions. The provider of libfabric for shared memory installs its own when the library is loaded. A
+/// SIGTERM would then end the program before Perdure or the program hears of it.
 class KeptSignalActions {
  public:
   KeptSignalActions() {

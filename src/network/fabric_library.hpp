@@ -1,5 +1,5 @@
 #pragma once
-// libfabric, loaded when the first fabric wire is made: applications without redundancy load nothing more than before.
+// Loads libfabric when the first fabric wire is made: applications without redundancy load nothing more than before.
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -21,10 +21,10 @@ struct FabricLibrary {
   decltype(&::fi_version) version = nullptr;
 };
 
-/// The library, which stays loaded. PERDURE_UNAVAILABLE when it is not installed. Thread-safe.
+/// Loads the library, which stays loaded. PERDURE_UNAVAILABLE if it is not installed. Thread-safe.
 base::Result<const FabricLibrary*> load_fabric_library();
 
-/// The error of a libfabric call that returned `code` (negative).
+/// Describes the failure of a libfabric call that returned `code` (negative).
 base::Error fabric_error(const FabricLibrary& library, long code, const std::string& call, const std::string& object);
 
 }  // namespace perdure::network

@@ -1,4 +1,4 @@
-// What the fabric wire sends and transfers.
+// Sends and transfers over the fabric wire.
 #include <cstring>
 #include <set>
 
@@ -10,7 +10,7 @@ namespace perdure::network {
 namespace {
 
 constexpr unsigned kReceives = 64;                 // buffers that wait for messages
-constexpr unsigned kMaxSends = 768;                // under way to one peer: the windows of all its calls
+constexpr unsigned kMaxSends = 768;                // in flight to one peer: the windows of all its calls
 constexpr std::uint64_t kMaxWait = 1'000'000'000;  // a message that waits longer will be repeated anyway
 
 const FabricBuffer& fabric_buffer(const WireBufferPointer& buffer) { return static_cast<FabricBuffer&>(*buffer); }
@@ -115,12 +115,13 @@ base::Status FabricWire::begin(WireTransfer transfer) {
   return launch(operation);
 }
 
-/// Tries again what the provider could not take. A peer that is not there must not keep others waiting: all are tried.
+/// Retries operations that the provider could not take. It tries all, so that a missing peer does not keep others
+/// waiting.
 void FabricWire::post_waiting() {
   const std::lock_guard lock(mutex_);
   if (waiting_ == 0) return;
   const std::uint64_t now = os::monotonic_ns();
-  std::set<WirePeer> refused;  // what is refused once needs no second try in this round
+  std::set<WirePeer> refused;  // a refused peer is not tried again in this round
   for (auto next = operations_.begin(); next != operations_.end();) {
     Operation& operation = *next++;
     if (!operation.waits || operation.given_up) continue;

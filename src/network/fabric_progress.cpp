@@ -1,4 +1,4 @@
-// The fabric wire's thread: completions, and sleep in between.
+// Runs the fabric wire's thread: it handles completions, and sleeps in between.
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ namespace perdure::network {
 namespace {
 
 constexpr std::uint64_t kLongestPauseNs = 100'000'000;
-constexpr int kMillisecond = 1;  // while something waits that no event may announce
+constexpr int kMillisecond = 1;  // while an operation waits that no event may announce
 
 int in_milliseconds(std::uint64_t ns) { return static_cast<int>(ns / 1'000'000 + 1); }
 
@@ -30,7 +30,7 @@ void FabricWire::run() {
 }
 
 void FabricWire::guard_door(bool arrived) {
-  (void)base::caught("network", [&]() -> base::Status {  // without memory it looks again at its next turn
+  (void)base::caught("network", [&]() -> base::Status {  // without memory it tries again at its next turn
     const std::lock_guard lock(mutex_);
     door_.guard(arrived, known_.addresses.size(), os::monotonic_ns());
     return {};
@@ -45,7 +45,7 @@ bool FabricWire::sleep() {
     if (waiting_ > 0) limit_ms = kMillisecond;
     if (given_up_ > 0) limit_ms = 0;
   }
-  // Something may have come between looking and sleeping; the provider knows.
+  // A completion may have come between looking and sleeping; the provider knows.
   if (::fi_trywait(fabric_.fabric.get(), &object, 1) != FI_SUCCESS) limit_ms = 0;
   pollfd all[3] = {{fabric_.wait_fd, POLLIN, 0}, {wake_.get(), POLLIN, 0}, {door_.listener(), POLLIN, 0}};
   ::poll(all, 3, limit_ms);
@@ -74,19 +74,19 @@ bool FabricWire::complete_error() {
   if (::fi_cq_readerr(fabric_.completions.get(), &entry, 0) < 0) return false;
   auto* operation = static_cast<Operation*>(entry.op_context);
   if (operation == nullptr) return true;
-  base::Error error{PERDURE_UNAVAILABLE, "network", "out of memory", {}, false};  // short enough to need none
+  base::Error error{PERDURE_UNAVAILABLE, "network", "out of memory", {}, false};  // short enough to need no memory
   (void)base::caught("network", [&]() -> base::Status {
     error = fabric_error(*fabric_.library, entry.err, "transfer", "network");
     return {};
   });
-  // What a broken connection swallowed can be tried again; what the peer refused stays refused.
+  // Transfers lost in a broken connection can be retried; those that the peer refused stay refused.
   error.retryable = entry.err != FI_EACCES && entry.err != FI_EINVAL && entry.err != FI_EPERM;
   finish(*operation, base::fail(std::move(error)), 0);
   return true;
 }
 
-// Who begun a transfer waits for its end, and what completed with it has been taken from the provider: it is told until
-// it is heard, as a thread's failure is (os/thread.hpp).
+// The thread that began a transfer waits for its end, and the completion has been taken from the provider. So this
+// repeats the report until it succeeds, as a thread's failure is (os/thread.hpp).
 template <class Tell>
 void FabricWire::tell_until_heard(Tell tell) noexcept {
   for (std::uint64_t pause_ns = 1'000'000;; pause_ns = std::min(2 * pause_ns, kLongestPauseNs)) {
@@ -103,10 +103,10 @@ void FabricWire::tell(std::uint64_t token, const base::Status& status) {
   tell_until_heard([&] { events_->on_transfer(token, status); });
 }
 
-// Nothing is thrown here: the others of the batch come after it.
+// Throws nothing: the rest of the batch comes after it.
 void FabricWire::finish(Operation& operation, const base::Status& status, std::size_t bytes) {
   if (operation.kind == Kind::receive) {
-    // A message that fails here is a lost one; its buffer takes the next.
+    // A message that fails here counts as lost; its buffer takes the next.
     (void)base::caught("message", [&]() -> base::Status {
       if (status) events_->on_message(operation.buffer->span().first(bytes));
       return {};
@@ -130,7 +130,7 @@ void FabricWire::finish(Operation& operation, const base::Status& status, std::s
   if (transfer && !reported) tell(token, status);
 }
 
-// Transfers that were given up. What the provider has not taken is over then.
+// Reports transfers that were given up. Those that the provider has not taken are over then.
 void FabricWire::report() {
   for (;;) {
     std::uint64_t token = 0;

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint32_t kApi = FI_VERSION(1, 11);
 constexpr std::uint64_t kCapabilities = FI_MSG | FI_RMA;
 
-/// What we ask for. Threads: many send while one makes progress. Memory: we do whatever the provider may want.
+/// Describes the wanted endpoint. Threads: many send while one makes progress. Memory: we meet any of the provider's
+/// requirements.
 std::unique_ptr<fi_info, FreeInfo> make_hints(const FabricLibrary& library, const FabricOptions& options) {
   std::unique_ptr<fi_info, FreeInfo> hints(library.dupinfo(nullptr), {&library});
   if (hints == nullptr) return hints;

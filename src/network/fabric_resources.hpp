@@ -1,5 +1,5 @@
 #pragma once
-// Private to the fabric wire: what libfabric has opened for it, closed in reverse order.
+// Owns the fabric wire's libfabric objects, and closes them in reverse order. Private to the wire.
 #include <memory>
 
 #include "network/fabric_library.hpp"
@@ -29,7 +29,7 @@ struct FabricResources {
   FidPointer<fid_av> addresses;
   FidPointer<fid_cq> completions;
   FidPointer<fid_ep> endpoint;
-  int wait_fd = -1;  ///< of `completions`; belongs to it
+  int wait_fd = -1;  ///< belongs to `completions`
   Bytes address;     ///< of this end
 
   bool needs_local_registration() const { return (info->domain_attr->mr_mode & FI_MR_LOCAL) != 0; }
@@ -37,7 +37,7 @@ struct FabricResources {
   bool chooses_keys() const { return (info->domain_attr->mr_mode & FI_MR_PROV_KEY) != 0; }
 };
 
-/// An enabled reliable-datagram endpoint with one completion queue that can be waited for.
+/// Opens and enables a reliable-datagram endpoint with one completion queue that can be waited for.
 base::Result<FabricResources> open_fabric(const FabricOptions& options);
 
 }  // namespace perdure::network

@@ -1,4 +1,4 @@
-// Lifetime, peers and memory of the fabric wire.
+// Manages lifetime, peers and memory of the fabric wire.
 #include "network/fabric_wire.hpp"
 
 #include <sys/eventfd.h>
@@ -13,7 +13,7 @@
 namespace perdure::network {
 namespace {
 
-// The provider copies messages of up to 16 KiB; longer ones cost a round trip more.
+// The provider copies messages of up to 16 KiB; longer ones cost one more round trip.
 constexpr std::size_t kMaxMessageOnFabric = 16 * base::KiB;
 constexpr std::size_t kMaxFreeBuffers = 256;
 
@@ -72,7 +72,7 @@ base::Status FabricWire::start(WireEvents& events) {
 
 void FabricWire::wake() const {
   const std::uint64_t one = 1;
-  (void)!::write(wake_.get(), &one, sizeof one);  // full means that it is awake
+  (void)!::write(wake_.get(), &one, sizeof one);  // a full pipe means that it is awake
 }
 
 void FabricWire::stop() {
@@ -84,7 +84,7 @@ void FabricWire::stop() {
   stopping_ = true;
   wake();
   thread_.join();
-  // The provider lets go of all buffers when its endpoint is closed; only then they may be freed.
+  // The provider releases all buffers when its endpoint is closed; only then they may be freed.
   exposed_.clear();
   fabric_.endpoint.reset();
   for (Operation& operation : operations_)

@@ -1,7 +1,7 @@
 #pragma once
-// Private: the wire over libfabric. One thread makes progress and reports; it sleeps on the completion queue's
-// descriptor. Sends and transfers are begun by whoever wants them; what the provider cannot take at the moment waits in
-// a bounded list that the thread works off.
+// Implements the wire over libfabric. One thread makes progress and reports; it sleeps on the completion queue's
+// descriptor. Any thread begins sends and transfers. Operations that the provider cannot take at the moment wait in a
+// bounded list, which the thread processes.
 #include <atomic>
 #include <list>
 #include <map>
@@ -45,15 +45,15 @@ class FabricWire : public Wire {
     WireTransfer transfer;  // of a transfer
     bool posted = false;
     bool waits = false;     // the provider could not take it yet
-    bool given_up = false;  // a transfer whose end the thread is to report before the provider's word
-    bool reported = false;  // and has
+    bool given_up = false;  // a transfer whose end the thread is to report before the provider does
+    bool reported = false;  // and it has
     std::uint64_t since_ns = 0;
     std::list<Operation>::iterator self;
   };
   struct PeerEntry {
     Bytes address;
     fi_addr_t to = FI_ADDR_UNSPEC;
-    unsigned under_way = 0;  // sends
+    unsigned under_way = 0;  // sends in flight
   };
   struct AddressEntry {
     fi_addr_t to = FI_ADDR_UNSPEC;
@@ -69,7 +69,7 @@ class FabricWire : public Wire {
   void wake() const;
   void run();
   void drain_completions();
-  /// True: somebody waits to be accepted by the provider.
+  /// Returns true if a caller waits to be accepted by the provider.
   bool sleep();
   void guard_door(bool arrived);
   bool complete_error();
@@ -82,7 +82,7 @@ class FabricWire : public Wire {
   void give_up(Operation& operation) { given_up_ += std::exchange(operation.given_up, true) ? 0 : 1; }
   base::Status post_receives();
   long post(Operation& operation);  // locked by the caller
-  /// Posts it, or lets it wait. Locked by the caller.
+  /// Posts it, or queues it. Locked by the caller.
   base::Status launch(std::list<Operation>::iterator operation);
   void post_waiting();
   std::list<Operation>::iterator add(Kind kind, WirePeer peer, fi_addr_t to, WireBufferPointer buffer,
@@ -91,7 +91,7 @@ class FabricWire : public Wire {
   void release(Operation& operation);
 
   FabricResources fabric_;
-  FabricDoor door_;  // the thread's
+  FabricDoor door_;  // only the thread uses it
   os::Fd wake_;
   const std::uint64_t sleep_ns_;
   WireEvents* events_ = nullptr;
@@ -103,7 +103,7 @@ class FabricWire : public Wire {
   Known known_;
   std::list<Operation> operations_;
   std::vector<WireBufferPointer> free_buffers_;
-  std::size_t waiting_ = 0, given_up_ = 0;  // of the operations; marks, as lists would need memory when there is none
+  std::size_t waiting_ = 0, given_up_ = 0;  // counts of operations; lists would need memory that may be refused
   std::map<std::uint64_t, FidPointer<fid_mr>> exposed_;
 };
 

@@ -1,4 +1,4 @@
-// What only the wire over libfabric can show: processes that die, descriptors, sleep.
+// Tests properties that only the wire over libfabric has: processes that die, descriptors, sleep.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -139,7 +139,8 @@ TEST(FabricWire, AHungProcessIsLostAndItsTransfersEnd) {
   EXPECT_TRUE(test_support::eventually("the transfer ends", [&] { return client->statistics().transfers == 0; }));
 }
 
-/// Gets no memory at all but every third of the wire's reports; the first takes so long that the others come together.
+/// Throws std::bad_alloc in all but every third of the wire's reports. The first report takes so long that the others
+/// come together.
 class OutOfMemory : public WireEvents {
  public:
   explicit OutOfMemory(std::unique_ptr<Wire> end) : wire(std::move(end)) { EXPECT_TRUE(wire->start(*this)); }
@@ -153,7 +154,7 @@ class OutOfMemory : public WireEvents {
     changed_.notify_all();
   }
   void on_send_failed(WirePeer, const base::Error&) override { throw std::bad_alloc(); }
-  /// By token, whether it ended well.
+  /// Returns by token whether the transfer ended well.
   std::map<std::uint64_t, bool> wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::nanoseconds(kPatience), [&] { return ended_.size() >= count; });
@@ -185,7 +186,7 @@ TEST(FabricWire, OfABatchOfTransfersEachEndsOnceWhoeverHasNoMemoryToHearOfIt) {
   auto ended = client.wait_for(kTransfers);
   EXPECT_EQ(ended.size(), kTransfers);
   for (const auto& [token, well] : ended) EXPECT_TRUE(well) << token;
-  // And those of a peer that is forgotten.
+  // Transfers of a forgotten peer must end, too.
   server.wire->stop();
   for (std::uint64_t token = kTransfers; token < 2 * kTransfers; ++token) begin(token);
   client.wire->forget(*peer);
@@ -202,7 +203,8 @@ TEST(FabricWire, TwoHundredLossesAndReconnectionsKeepDescriptorsAndStateBounded)
   std::size_t early = 0;
   std::unique_ptr<Endpoint> server;
   for (std::size_t round = 0; round < 200; ++round) {
-    const bool restart = round % 20 == 0;  // each costs the provider tens of MiB of buffers, and the time to make them
+    const bool restart = round % 20 == 0;  // each costs tens of MiB of the provider's buffers, and the time to make
+                                           // them
     if (restart) server = open_endpoint(open_fabric_wire(), options);
     const auto peer = client->connect(server->address(), kPatience);
     ASSERT_TRUE(peer) << error_text(peer);
@@ -234,7 +236,7 @@ TEST(FabricWire, AnIdleEndpointSleeps) {
                                        [&] { return test_support::all_sleep_for(std::chrono::seconds(1), others); }));
 }
 
-// The one for shared memory does, and a program would end by the first SIGTERM that it asked Perdure to take.
+// The provider for shared memory takes them: a program would end by the first SIGTERM that it asked Perdure to handle.
 TEST(FabricWire, LeavesSignalsToTheProgram) {
   ASSERT_TRUE(make_fabric_wire({}));
   for (const int signal : {SIGTERM, SIGINT}) {

@@ -1,4 +1,4 @@
-// The connection guard: who is lost is noticed, once, and can come back.
+// Tests the connection guard: a lost peer is noticed, once, and can come back.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -13,7 +13,7 @@
 namespace perdure::network {
 namespace {
 
-/// Who was lost, in order.
+/// Records lost peers, in order.
 class Losses {
  public:
   Handlers handlers() {

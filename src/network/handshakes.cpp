@@ -10,7 +10,7 @@ tl::unexpected<base::Error> unauthenticated(const std::string& who, const char* 
                     "see that all engines of the job have the same key, and who else reaches this address");
 }
 
-/// What one side knows of a session that both believe in.
+/// Makes one side's part of a session that both believe.
 Established session_of(const JobKey& key, const Introduction& introduction, bool initiator) {
   Established session;
   const std::uint64_t to_initiator = session_number(key, Step::to_initiator, introduction);
@@ -41,7 +41,7 @@ base::Status Handshakes::begin(const Address& remote, std::uint64_t now_ns, std:
   attempt.message = encode({0, std::move(hello)});
   attempt.pause_ns = limits_.retry_ns;
   attempt.next_ns = now_ns + attempt.pause_ns;
-  (void)wire_.send(attempt.wire, attempt.message);  // what gets lost is sent again
+  (void)wire_.send(attempt.wire, attempt.message);  // a lost message is sent again
   attempts_.emplace(remote.incarnation, std::move(attempt));
   return {};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// How two endpoints authenticate each other: four messages, repeated by the initiator until answered.
+// Authenticates two endpoints to each other with four messages, which the initiator repeats until answered.
 //
 //   initiator                      responder
 //   Hello   nonce a, proof  ---->  the proof holds? else dropped, counted, named
@@ -7,9 +7,9 @@
 //   Proof   over a and b    ---->                           (the initiator is believed: the session stands here)
 //           <----  Ready   proof over a and b               (the session stands there)
 //
-// A peer without the key cannot make this endpoint answer, connect anywhere or remember anything. When two connect to
-// each other at the same time, the attempt of the lower incarnation goes on. Not thread-safe; sends, and reports what
-// happened.
+// A peer without the key cannot make this endpoint answer, connect anywhere or remember anything. If two connect to
+// each other at the same time, the attempt of the lower incarnation goes on. Not thread-safe; it sends, and reports
+// events.
 #include <deque>
 #include <map>
 #include <optional>
@@ -22,10 +22,10 @@ namespace perdure::network {
 struct Established {
   Address remote;
   WirePeer wire = 0;
-  std::uint64_t expects = 0;  ///< session number of what we receive
-  std::uint64_t says = 0;     ///< of what we send
+  std::uint64_t expects = 0;  ///< session number of messages that we receive
+  std::uint64_t says = 0;     ///< session number of messages that we send
   Nonce nonce{};              ///< the initiator's
-  Bytes ready;                ///< responder: what to answer when the proof comes again
+  Bytes ready;                ///< responder: the answer to a repeated proof
 };
 
 class Handshakes {
@@ -33,21 +33,21 @@ class Handshakes {
   struct Limits {
     std::uint64_t retry_ns = 0;
     std::uint64_t max_retry_ns = 0;
-    std::size_t half_open = 64;  ///< initiators with the key that have not proved themselves fresh yet
+    std::size_t half_open = 64;  ///< initiators with the key whose freshness is not proved yet
   };
   Handshakes(Wire& wire, const JobKey& key, Address self, const Limits& limits);
 
-  /// Begins an attempt, unless there is one. It ends by itself at `until_ns`, the latest of all that were said.
+  /// Begins an attempt, unless there is one. It ends by itself at the latest `until_ns` of all callers.
   base::Status begin(const Address& remote, std::uint64_t now_ns, std::uint64_t until_ns);
   bool trying(std::uint64_t incarnation) const { return attempts_.contains(incarnation); }
-  /// The other side said that it is another incarnation.
+  /// Whether the other side said that it is another incarnation.
   bool refused(std::uint64_t incarnation) const;
   void give_up(std::uint64_t incarnation);
-  /// A session with it stands: what else it began is void, lest a late proof replaces that session.
+  /// A session with it stands: its other attempts are void, lest a late proof replaces that session.
   void settle(std::uint64_t incarnation);
-  /// Handles the first five kinds of messages. An error names a peer that is not authenticated.
+  /// Handles the first five kinds of messages. An error names an unauthenticated peer.
   base::Result<std::optional<Established>> on_message(const Body& body, std::uint64_t now_ns);
-  /// Sends again where it is time, and ends attempts whose time is up; when to come back.
+  /// Repeats due messages, and ends expired attempts; returns when to come back.
   std::uint64_t tick(std::uint64_t now_ns);
   std::size_t half_open() const { return half_open_.size(); }
 
@@ -57,7 +57,7 @@ class Handshakes {
     Introduction introduction;
     Address remote;
     WirePeer wire = 0;
-    Bytes message;  // what is repeated
+    Bytes message;  // to be repeated
     bool welcomed = false;
     bool refused = false;
     std::uint64_t pause_ns = 0;
@@ -86,9 +86,9 @@ class Handshakes {
   const JobKey& key_;
   const Address self_;
   const Limits limits_;
-  std::map<std::uint64_t, Attempt> attempts_;  // by the incarnation that is meant
+  std::map<std::uint64_t, Attempt> attempts_;  // by the intended incarnation
   std::map<Nonce, HalfOpen> half_open_;        // by the initiator's nonce
-  std::deque<Nonce> by_age_;                   // of those, oldest first
+  std::deque<Nonce> by_age_;                   // of half_open_, oldest first
 };
 
 }  // namespace perdure::network

@@ -1,4 +1,4 @@
-// The four messages, and who knows what was said in them but has no key.
+// Tests the four messages against an eavesdropper who knows their content, but has no key.
 #include "network/handshakes.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kNow = 1000, kUntil = 1'000'000;
 
-/// A wire that only keeps what is sent.
+/// A wire that only keeps sent messages.
 class KeepingWire : public Wire {
  public:
   explicit KeepingWire(Bytes address) : address_(std::move(address)) {}
@@ -27,7 +27,7 @@ class KeepingWire : public Wire {
   base::Result<WireBufferPointer> make_buffer(std::size_t) override { return WireBufferPointer(); }
   base::Status begin(WireTransfer) override { return {}; }
 
-  /// What was sent since the last call: one message of this kind.
+  /// Returns the messages since the last call: one of this kind.
   template <class Kind>
   Kind taken() {
     EXPECT_EQ(sent_.size(), 1U);
@@ -55,7 +55,7 @@ class HandshakesTest : public testing::Test {
     key.fill(static_cast<std::byte>(number));
     return key;
   }
-  /// Who has been listening: all of it is known to them but the key.
+  /// Makes an eavesdropper's proof: all is known to it but the key.
   Mac forged(Step step) const { return prove(key_of(43), step, introduction); }
   Mac true_proof(Step step) const { return prove(key, step, introduction); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the memory wire: one end with its thread, which does what is due in order of time.
+// Implements one end of the memory wire; its thread does due work in order of time. Private to the wire.
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -16,11 +16,11 @@ class MemoryEnd {
   base::Status start(WireEvents& events);
   void stop();
   void receive(Bytes message, std::uint64_t delay_ns);
-  /// Runs `work` on this end's thread; never when the end stops before.
+  /// Runs `work` on this end's thread; never if the end stops before.
   void later(std::uint64_t delay_ns, std::function<void(WireEvents&)> work);
   base::Result<WireMemory> expose(ByteSpan memory, Access access);
   void withdraw(std::uint64_t key);
-  /// Copies between `buffer` and what is exposed here, as the network card of a node would.
+  /// Copies between `buffer` and exposed memory, as a node's network card would.
   base::Status copy(const WireMemory& memory, std::uint64_t offset, ByteSpan buffer, bool write);
 
  private:

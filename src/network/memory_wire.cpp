@@ -20,7 +20,7 @@ class PlainBuffer : public WireBuffer {
 
 }  // namespace
 
-/// The transfers that were begun and not reported; whoever takes one out reports it.
+/// Transfers that have begun and are not reported; the thread that takes one out reports it.
 struct OpenTransfers {
   std::mutex mutex;
   std::map<std::uint64_t, WirePeer> peers;  // by token
@@ -108,7 +108,7 @@ base::Status MemoryWire::begin(WireTransfer transfer) {
     open_->peers[transfer.token] = transfer.peer;
   }
   std::uint64_t delay_ns = 0;
-  // What a cut swallows is reported when the peer is forgotten, as on a real network.
+  // As on a real network, a transfer lost in a cut is reported when the peer is forgotten.
   const auto target = fabric_->find(transfer.peer);
   if (!fabric_->route(id_, transfer.peer, delay_ns) || target == nullptr) return {};
   std::weak_ptr<MemoryEnd> here = end_;

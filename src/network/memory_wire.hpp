@@ -1,6 +1,6 @@
 #pragma once
-// Wires inside one process, for tests and studies, with seeded faults. What becomes of the n-th message from one end to
-// another follows from seed, ends and n alone, so that a failing seed fails again.
+// Connects wires inside one process, for tests and studies, with seeded faults. The fate of the n-th message from one
+// end to another follows from seed, ends and n alone, so that a failing seed fails again.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -18,12 +18,12 @@ struct Faults {
   double lose = 0;
   double duplicate = 0;
   double corrupt = 0;  ///< one to four flipped bits
-  double reorder = 0;  ///< held back for up to `reorder_ns`
+  double reorder = 0;  ///< delayed by up to `reorder_ns`
   std::uint64_t reorder_ns = 2'000'000;
   std::uint64_t delay_ns = 0;  ///< of every message, at most
 };
 
-/// What becomes of one message.
+/// The fate of one message.
 struct Fate {
   bool lost = false;
   int copies = 1;
@@ -35,13 +35,13 @@ Fate decide_fate(const Faults& faults, std::uint64_t seed, std::uint64_t from, s
 
 class MemoryEnd;
 
-/// The network. Thread-safe; outlives its wires' use of it by being shared.
+/// The network. Thread-safe; its wires share it, so that it outlives their use.
 class MemoryFabric : public std::enable_shared_from_this<MemoryFabric> {
  public:
   static std::shared_ptr<MemoryFabric> make(std::uint64_t seed = 1, Faults faults = {});
   std::unique_ptr<Wire> make_wire();
   void set_faults(const Faults& faults);
-  /// Names of ends are what their wires' address() gives.
+  /// Ends are named by their wires' address().
   void cut(ConstByteSpan a, ConstByteSpan b);
   void cut_off(ConstByteSpan end);  ///< from everybody
   void heal();                      ///< all cuts
@@ -55,7 +55,7 @@ class MemoryFabric : public std::enable_shared_from_this<MemoryFabric> {
   std::shared_ptr<MemoryEnd> find(std::uint64_t id);
   void detach(std::uint64_t id);
   bool carries(std::uint64_t from, std::uint64_t to) const;  // caller locks
-  /// How long a transfer between these takes; nothing when they are cut.
+  /// Sets how long a transfer between these takes; false if they are cut.
   bool route(std::uint64_t from, std::uint64_t to, std::uint64_t& delay_ns);
   void deliver(std::uint64_t from, std::uint64_t to, ConstByteSpan message);
 
@@ -64,7 +64,7 @@ class MemoryFabric : public std::enable_shared_from_this<MemoryFabric> {
   Faults faults_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, std::shared_ptr<MemoryEnd>> ends_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> numbers_;  // of messages by from, to
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> numbers_;  // numbers of messages by from, to
   std::set<std::pair<std::uint64_t, std::uint64_t>> cuts_;
   std::set<std::uint64_t> cut_off_, dead_;
   std::map<std::uint64_t, std::uint64_t> slow_;

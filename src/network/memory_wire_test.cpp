@@ -1,4 +1,4 @@
-// The memory wire's faults, and what the endpoint makes of them, over many seeds.
+// Tests the memory wire's faults, and the endpoint under them, over many seeds.
 #include "network/memory_wire.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ EndpointOptions hasty() {
   return options;
 }
 
-/// Three engines, all of which call both others over a bad network.
+/// Runs three engines, all of which call both others over a bad network.
 void run_schedule(std::uint64_t seed, const Faults& faults) {
   auto fabric = MemoryFabric::make(seed, faults);
   constexpr std::uint64_t kEnds = 3, kCalls = 12;

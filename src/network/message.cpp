@@ -100,7 +100,7 @@ bool get(ByteReader& in, Fragment& m) {
   m.fragment_bytes = in.number<std::uint32_t>();
   m.index = in.number<std::uint32_t>();
   m.payload = in.rest();
-  // What the fields say must fit together; an empty message is one empty fragment.
+  // The fields must be consistent; an empty message is one empty fragment.
   if (reply > 1 || m.fragment_bytes < kMinFragment) return false;
   const std::uint64_t begin = std::uint64_t{m.index} * m.fragment_bytes;
   if (m.index > 0 && begin >= m.total) return false;
@@ -125,7 +125,7 @@ bool get(ByteReader&, Goodbye&) { return true; }
 
 base::Result<Body> malformed(const char* why) { return base::fail(PERDURE_CORRUPT, "network message", why); }
 
-/// The body of alternative number `kind`, which begins at 0.
+/// Decodes the body of alternative number `kind`, counted from 0.
 template <std::size_t Kind = 0>
 base::Result<Body> get_body(ByteReader& in, std::size_t kind) {
   if constexpr (Kind < std::variant_size_v<Body>) {

@@ -1,6 +1,6 @@
 #pragma once
-// What endpoints say to each other, one message of the wire each. Everything received is checked here before anybody
-// acts on it: checksum, kind, every length.
+// Defines the messages of endpoints, one message of the wire each. Everything received is checked here before it has an
+// effect: checksum, kind, every length.
 //
 //   checksum u64 (XXH3 of all that follows) | magic u32 | format u8 | kind u8 | 0 u16 | session u64 | fields of the
 //   kind
@@ -14,7 +14,7 @@ namespace perdure::network {
 using Nonce = std::array<std::byte, 16>;
 using Mac = std::array<std::byte, 32>;
 
-// ---- getting to know each other; session is 0 ---------------------------------------------------------------------
+// ---- introductions; session is 0 ----------------------------------------------------------------------------------
 /// First message of an initiator. The proof covers its content, so that a peer without the key causes no work.
 struct Hello {
   Bytes from;            ///< encoded Address of the initiator
@@ -43,8 +43,8 @@ struct Refuse {
   Mac proof{};
 };
 
-// ---- within a session; `session` is what the receiver expects -----------------------------------------------------
-/// Every call occupies one of the session's slots. A higher sequence in a slot says that the call before is over.
+// ---- within a session; `session` is the number that the receiver expects ------------------------------------------
+/// Every call occupies one of the session's slots. A higher sequence in a slot means that the call before is over.
 struct CallId {
   std::uint16_t slot = 0;
   std::uint64_t sequence = 0;
@@ -57,23 +57,23 @@ struct Fragment {
   std::uint32_t total = 0;
   std::uint32_t fragment_bytes = 0;
   std::uint32_t index = 0;
-  ConstByteSpan payload;  ///< in the message that was decoded
+  ConstByteSpan payload;  ///< points into the decoded message
 };
-/// Which fragments have come: all below `first_missing`, and those of `later` (bit i: first_missing + 1 + i).
+/// The fragments that have come: all below `first_missing`, and those of `later` (bit i: first_missing + 1 + i).
 struct Ack {
   CallId call;
   bool reply = false;  ///< about the reply
-  bool probe = false;  ///< "is there anything that I miss?"
+  bool probe = false;  ///< asks for missing fragments
   std::uint32_t first_missing = 0;
   std::uint64_t later = 0;
 };
 struct Ping {};
 struct Pong {};
-/// Memory that is not exposed any more.
+/// The memory is not exposed any more.
 struct Withdrawn {
   std::uint64_t key = 0;
 };
-/// The peer ends in peace.
+/// The peer ends in order.
 struct Goodbye {};
 
 using Body = std::variant<Hello, Welcome, Proof, Ready, Refuse, Fragment, Ack, Ping, Pong, Withdrawn, Goodbye>;
@@ -86,7 +86,7 @@ inline constexpr std::size_t kFragmentOverhead = 24 + 10 + 1 + 12;
 inline constexpr std::uint32_t kMinFragment = 256;
 
 Bytes encode(const Message& message);
-/// PERDURE_CORRUPT when anything is missing, too much or out of range. The message's payload points into `bytes`.
+/// Fails with PERDURE_CORRUPT if a part is missing, too long or out of range. The payload points into `bytes`.
 base::Result<Message> decode_message(ConstByteSpan bytes);
 
 }  // namespace perdure::network

@@ -8,7 +8,7 @@
 namespace perdure::network {
 namespace {
 
-/// A message whose bytes after the checksum are `rest`.
+/// Makes a message whose bytes after the checksum are `rest`.
 Bytes sealed(Bytes rest) {
   Bytes bytes(8);
   const std::uint64_t hash = base::hash64(rest);

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: endpoints with short pauses, on either wire.
+// Opens endpoints with short pauses for tests, on either wire.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace perdure::network {
 
-inline constexpr std::uint64_t kPatience = 60'000'000'000;  // far beyond what a loaded machine needs
+inline constexpr std::uint64_t kPatience = 60'000'000'000;  // far beyond the needs of a loaded machine
 
 inline EndpointOptions sample_options() {
   EndpointOptions options;
@@ -34,7 +34,7 @@ inline Bytes text_bytes(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Answers with what it was asked, reversed.
+/// Answers with the reversed request.
 inline base::Result<Bytes> reverse(PeerId, ConstByteSpan request) { return Bytes(request.rbegin(), request.rend()); }
 
 inline std::unique_ptr<Endpoint> open_endpoint(std::unique_ptr<Wire> wire, const EndpointOptions& options,
@@ -45,8 +45,7 @@ inline std::unique_ptr<Endpoint> open_endpoint(std::unique_ptr<Wire> wire, const
 }
 
 inline std::unique_ptr<Wire> open_fabric_wire() {
-  // An eighth of the provider's buffers: to make the others takes longer than most tests, many times so under
-  // sanitizers.
+  // Uses an eighth of the provider's buffers. Making all takes longer than most tests, many times so under sanitizers.
   [[maybe_unused]] static const int once = ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
   FabricOptions options;
   options.bind_address = "127.0.0.1";

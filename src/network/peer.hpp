@@ -1,5 +1,5 @@
 #pragma once
-// One session with another engine, as long as it stands.
+// A Peer is one session with another engine, as long as it stands.
 #include <atomic>
 #include <mutex>
 
@@ -22,25 +22,26 @@ struct Peer {
   const Established session;
   const std::string name;
 
-  std::mutex mutex;              // guards what follows, up to the empty line
-  std::condition_variable room;  // for calls or transfers, or the peer is lost, or a transfer ended
+  std::mutex mutex;              // guards the members below, up to the empty line
+  std::condition_variable room;  // notified when there is room for calls or transfers, the peer is lost, or a transfer
+                                 // ended
   CallTable calls;
   ServedTable served;
-  unsigned transfers = 0;  // that the wire has not reported
+  unsigned transfers = 0;  // not reported by the wire yet
   std::optional<base::Error> lost;
 
-  // All that the guard asks of the data path: one store.
+  // The guard's only cost in the data path is one store.
   std::atomic<bool> heard{true};
   std::atomic<bool> suspected{false};  // the wire could not send to it, and nothing was heard since
   std::atomic<bool> failed{false};     // the wire could not send to it since the last look
-  unsigned silent = 0;                 // intervals; this and the next two are the clock's
+  unsigned silent = 0;                 // intervals; only the clock's thread uses this and the next two
   unsigned strikes = 0;                // looks at which it had failed again
   std::uint64_t next_look_ns = 0;
   PeerCounters counters;
 };
 using PeerPointer = std::shared_ptr<Peer>;
 
-/// A piece of a read or a write on its way. Guarded by the peer's lock.
+/// A piece of a read or a write in flight. The peer's lock guards it.
 struct Transfer {
   PeerPointer peer;
   WireBufferPointer buffer;

@@ -1,5 +1,5 @@
 #pragma once
-// The sessions that stand, found by what names them. Guarded by the endpoint's lock.
+// Finds standing sessions by their names. The endpoint's lock guards it.
 #include <map>
 #include <unordered_map>
 #include <vector>
@@ -17,12 +17,12 @@ class PeerTable {
     for (const auto& [id, peer] : peers_) list.push_back(peer);
     return list;
   }
-  /// These give nullptr when there is none.
+  /// These return nullptr if there is none.
   PeerPointer first() const { return peers_.empty() ? nullptr : peers_.begin()->second; }
   PeerPointer find(PeerId id) const { return in(peers_, id); }
-  PeerPointer of_session(std::uint64_t number) const { return in(by_session_, number); }  ///< that we expect
+  PeerPointer of_session(std::uint64_t number) const { return in(by_session_, number); }  ///< the number that we expect
   PeerPointer of_incarnation(std::uint64_t incarnation) const { return in(by_incarnation_, incarnation); }
-  /// A peer of a number of its own.
+  /// Adds a peer with a number of its own.
   PeerPointer add(Established session) {
     auto peer = std::make_shared<Peer>(next_++, std::move(session), limits_);
     peers_[peer->id] = peer;
@@ -30,7 +30,7 @@ class PeerTable {
     by_incarnation_[peer->session.remote.incarnation] = peer;
     return peer;
   }
-  /// False: somebody else removed it already.
+  /// Returns false if another thread removed it already.
   bool remove(const Peer& peer) {
     if (peers_.erase(peer.id) == 0) return false;
     by_session_.erase(peer.session.expects);

@@ -12,7 +12,7 @@ namespace {
 
 static_assert(crypto_auth_BYTES == sizeof(Mac) && crypto_auth_KEYBYTES == sizeof(JobKey));
 
-/// Every part has a fixed length or says its own, so that no two introductions read the same.
+/// Every part has a fixed length or states its own, so that no two introductions have the same bytes.
 Bytes what_is_proved(Step step, const Introduction& introduction) {
   ByteWriter out;
   out.raw(base::as_bytes("perdure network 1"));

@@ -1,13 +1,13 @@
 #pragma once
-// Proofs that an endpoint has the job key: keyed hashes (HMAC-SHA-512-256 of libsodium) over what is being said, for
-// whom, and both sides' fresh nonces. A proof that was overheard is worth nothing with the next nonce.
+// Proves that an endpoint has the job key: keyed hashes (HMAC-SHA-512-256 of libsodium) over the step, the addressee,
+// and both sides' fresh nonces. An overheard proof is worthless with the next nonce.
 #include "network/message.hpp"
 
 namespace perdure::network {
 
 using JobKey = std::array<std::byte, 32>;
 
-/// Both endpoints and their nonces (the responder's is zero while it is not known).
+/// Both endpoints and their nonces (the responder's is zero while unknown).
 struct Introduction {
   Address initiator;
   std::uint64_t responder = 0;  ///< its incarnation
@@ -18,9 +18,9 @@ struct Introduction {
 enum class Step : std::uint8_t { hello = 1, welcome, proof, ready, refuse, to_initiator, to_responder };
 
 Mac prove(const JobKey& key, Step step, const Introduction& introduction);
-/// In constant time.
+/// Compares in constant time.
 bool proves(const Mac& proof, const JobKey& key, Step step, const Introduction& introduction);
-/// The secret number that messages of this session carry in one direction; never 0.
+/// Returns the secret number that messages of this session carry in one direction; never 0.
 std::uint64_t session_number(const JobKey& key, Step direction, const Introduction& introduction);
 Nonce fresh_nonce();
 

@@ -1,4 +1,4 @@
-// Who has no job key gets nothing and stops nobody.
+// Tests that a peer without the job key gets nothing and stops nobody.
 #include "network/proof.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using test_support::eventually;
 
-/// A bare wire that keeps what it hears.
+/// A bare wire that records messages.
 class Listener : public WireEvents {
  public:
   explicit Listener(std::unique_ptr<Wire> end) : wire(std::move(end)) { EXPECT_TRUE(wire->start(*this)); }
@@ -46,7 +46,7 @@ class Listener : public WireEvents {
 class ProofTest : public ::testing::Test {
  protected:
   static Bytes wire_of(const Endpoint& endpoint) { return decode_address(endpoint.address())->wire; }
-  /// All messages that were sent before are handled when this returns.
+  /// Returns when all messages sent before are handled.
   void settle(Endpoint& endpoint) {
     auto friendly = open_endpoint(fabric->make_wire(), sample_options());
     const PeerId peer = connected(*friendly, endpoint);
@@ -134,7 +134,7 @@ TEST_F(ProofTest, NothingIsServedBeforeTheProof) {
 TEST_F(ProofTest, WhatWasOverheardIsUselessLater) {
   auto options = sample_options();
   auto server = open_endpoint(fabric->make_wire(), options, counting);
-  // Overhear a whole introduction: play the initiator with the key, and keep what was said.
+  // Overhears a whole introduction: plays the initiator with the key, and keeps the messages.
   std::vector<Bytes> tape;
   const Bytes to = wire_of(*server);
   {

@@ -1,5 +1,5 @@
 #pragma once
-// What came from the wire, and what of it was nobody's. Thread-safe.
+// Counts received messages, and those that belonged to nobody. Thread-safe.
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -13,7 +13,7 @@ struct Received {
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> dropped{0};  ///< damaged, or of no session
 
-  /// Somebody could not prove the job key.
+  /// Records a peer that could not prove the job key.
   void remember_unauthenticated(const base::Error& who) {
     ++unauthenticated_;
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of an engine as its peers name it, and how the name travels in requests and replies.
+// Names memory of an engine for its peers, and encodes the name for requests and replies.
 #include <optional>
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace perdure::network {
 
-/// Where exposed memory also is as a file, for peers on the same host. Rule: a file named here is never truncated while
-/// it is exposed, or a reader that mapped it dies of SIGBUS. (It may be removed.)
+/// The file that exposed memory also is, for peers on the same host. Rule: such a file is never truncated while it is
+/// exposed, or a reader that mapped it dies of SIGBUS. It may be removed.
 struct FileHint {
   std::string path;
   std::uint64_t offset = 0;  ///< of the memory's first byte
@@ -17,7 +17,7 @@ struct FileHint {
   std::string wrong() const { return path.size() <= 4096 ? "" : "field 'path' has more than 4096 bytes"; }
 };
 
-/// Which file it really is: the same path may be another file in another container of the same host.
+/// Identifies the file: the same path may be another file in another container of the same host.
 struct LocalFile {
   FileHint hint;
   std::string host;  ///< os::host_identity()
@@ -38,7 +38,7 @@ struct RemoteMemory {
 };
 
 Bytes encode(const RemoteMemory& memory);
-/// PERDURE_CORRUPT unless the bytes are exactly one name.
+/// Fails with PERDURE_CORRUPT unless the bytes are exactly one name.
 base::Result<RemoteMemory> decode_remote_memory(ConstByteSpan bytes);
 
 }  // namespace perdure::network

@@ -9,8 +9,8 @@ std::uint64_t ServedTable::bytes_coming() const {
   return bytes;
 }
 
-/// A new call in this slot, if it is within the limits. A handler that still runs for the slot would be one too many:
-/// callers keep their slot until its reply is there.
+/// Accepts a new call in this slot if it is within the limits, and no handler runs for the slot. Callers keep their
+/// slot until its reply is there.
 bool ServedTable::accept(const Fragment& fragment, Slot& slot) {
   if (slot.state == State::running) return false;
   const std::uint64_t coming = bytes_coming();
@@ -36,7 +36,7 @@ std::optional<Bytes> ServedTable::on_request(const Fragment& fragment, Outbox& o
     return {};
   }
   if (slot.state != State::coming) {
-    // A late fragment of a long request must not bring back the whole reply every time; its caller will probe.
+    // A late fragment of a long request must not resend the whole reply every time; its caller will probe.
     const bool single = fragment.total <= fragment.fragment_bytes;
     if (slot.state == State::replied && single) send_reply(fragment.call, slot, true, out);
     if (slot.state == State::running || (slot.state == State::replied && !single))

@@ -1,6 +1,6 @@
 #pragma once
-// The other half of a session: requests that are coming, being carried out, and their replies until the caller has
-// them. A request is handed out once, however often its messages come. Pure; guarded by the peer's lock.
+// Keeps the server's half of a session: incoming requests, running ones, and their replies until the caller has them. A
+// request is handed out once, however often its messages come. Pure; the peer's lock guards it.
 #include <map>
 #include <optional>
 
@@ -11,10 +11,10 @@ namespace perdure::network {
 class ServedTable {
  public:
   explicit ServedTable(const CallLimits& limits) : limits_(limits) {}
-  /// A whole request, when this fragment completes it: the only time that it is given out.
+  /// Returns the whole request if this fragment completes it: the only time that it is handed out.
   std::optional<Bytes> on_request(const Fragment& fragment, Outbox& out);
   void on_ack(const Ack& ack, Outbox& out);
-  /// What the handler gave. Ignored when the caller has gone on.
+  /// Takes the handler's reply; ignored if the caller has gone on.
   void answer(CallId id, Bytes reply, Outbox& out);
   std::uint64_t refused() const { return refused_; }  ///< messages beyond the limits
 

@@ -1,5 +1,5 @@
 #pragma once
-// A few threads that carry out what peers ask for, away from the wire's thread.
+// Runs peers' requests on a few threads, away from the wire's thread.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -12,7 +12,7 @@ namespace perdure::network {
 
 class ServicePool {
  public:
-  /// Fewer threads than that have to do, where the system refuses some; none is an error.
+  /// Starts fewer threads if the system refuses some; none is an error.
   base::Status start(unsigned threads) {
     for (unsigned i = 0; i < threads; ++i) {
       const auto begun = threads_.start(
@@ -26,7 +26,7 @@ class ServicePool {
     }
     return {};
   }
-  /// What runs is waited for, what waits is dropped. Repeatable.
+  /// Waits for running work, and drops waiting work. Repeatable.
   void stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -34,7 +34,7 @@ class ServicePool {
       work_.clear();
     }
     changed_.notify_all();
-    threads_.join();  // which are waited for
+    threads_.join();  // waits for them
   }
   /// The callers bound the queue: a window of calls per peer, and one loss.
   void post(std::function<void()> work) {
@@ -55,7 +55,7 @@ class ServicePool {
       const auto work = std::move(work_.front());
       work_.pop_front();
       lock.unlock();
-      // Whoever waits for it gives up when its time is over.
+      // A caller that waits for it gives up at its deadline.
       base::attempt([&work] { work(); });
       lock.lock();
     }

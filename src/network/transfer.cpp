@@ -45,7 +45,7 @@ std::vector<std::uint32_t> Outgoing::unacknowledged() const {
 bool Outgoing::acknowledge(std::uint32_t first_missing, std::uint64_t later) {
   bool news = false;
   auto mark = [&](std::uint32_t index) {
-    if (index >= next_ || acknowledged_[index]) return;  // nobody can have what was never sent
+    if (index >= next_ || acknowledged_[index]) return;  // nobody can have a fragment that was never sent
     acknowledged_[index] = true;
     news = true;
   };

@@ -1,24 +1,24 @@
 #pragma once
-// One request or reply on its way in fragments: what was sent and acknowledged, what has come. Pure.
+// Tracks one request or reply in fragments: the sent, the acknowledged, and the received ones. Pure.
 #include <optional>
 
 #include "network/message.hpp"
 
 namespace perdure::network {
 
-/// Fragments that may be under way at once; an Ack can describe all of them.
+/// Fragments that may be in flight at once; an Ack can describe all of them.
 inline constexpr std::uint32_t kFragmentWindow = 32;
 
 class Outgoing {
  public:
   Outgoing(Bytes message, std::uint32_t fragment_bytes);
-  /// Without payload pointing anywhere but into this object.
+  /// The payload points into this object only.
   Fragment fragment(CallId call, bool reply, std::uint32_t index) const;
-  /// The fragments that the window lets go now for the first time.
+  /// Returns the fragments that the window admits now for the first time.
   std::vector<std::uint32_t> take_new();
-  /// Those that were sent and not acknowledged.
+  /// Returns the fragments that were sent and not acknowledged.
   std::vector<std::uint32_t> unacknowledged() const;
-  /// What an Ack said; false when it was nothing new.
+  /// Takes the content of an Ack; false if it was nothing new.
   bool acknowledge(std::uint32_t first_missing, std::uint64_t later);
   bool complete() const { return base_ == count_; }
   std::size_t bytes() const { return message_.size(); }
@@ -34,7 +34,7 @@ class Outgoing {
 
 class Incoming {
  public:
-  /// For the message that this fragment is of. PERDURE_CORRUPT when it is longer than `limit`.
+  /// Begins the message of this fragment. PERDURE_CORRUPT if it is longer than `limit`.
   static base::Result<Incoming> make(const Fragment& first, std::size_t limit);
   enum class Added { fresh, known, contradicts };
   Added add(const Fragment& fragment);

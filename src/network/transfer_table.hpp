@@ -1,5 +1,5 @@
 #pragma once
-// Transfers that the wire has not reported yet, and buffers for the next ones. Thread-safe.
+// Keeps transfers that the wire has not reported yet, and buffers for the next ones. Thread-safe.
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -11,13 +11,13 @@ namespace perdure::network {
 class TransferTable {
  public:
   explicit TransferTable(std::size_t most_free_buffers) : most_free_(most_free_buffers) {}
-  /// The token by which the wire will name it.
+  /// Returns the token by which the wire will name it.
   std::uint64_t add(std::shared_ptr<Transfer> transfer) {
     const std::lock_guard lock(mutex_);
     transfers_[next_token_] = std::move(transfer);
     return next_token_++;
   }
-  /// nullptr when there is none, or it was taken before.
+  /// Returns nullptr if there is none, or it was taken before.
   std::shared_ptr<Transfer> take(std::uint64_t token) {
     const std::lock_guard lock(mutex_);
     const auto node = transfers_.extract(token);
@@ -27,7 +27,7 @@ class TransferTable {
     const std::lock_guard lock(mutex_);
     return transfers_.size();
   }
-  /// nullptr: none is free.
+  /// Returns nullptr if none is free.
   WireBufferPointer take_buffer() {
     const std::lock_guard lock(mutex_);
     if (free_buffers_.empty()) return nullptr;

@@ -1,4 +1,4 @@
-// Fragments, calls and what is served, without wire, thread or time.
+// Tests fragments, calls and served requests without wire, thread or time.
 #include "network/transfer.hpp"
 
 #include <gtest/gtest.h>

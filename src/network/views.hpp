@@ -1,5 +1,5 @@
 #pragma once
-// Memory of peers on the same host, mapped read-only from the file that it also is.
+// Maps memory of peers on the same host read-only, from the file that it also is.
 #include <list>
 #include <map>
 #include <memory>
@@ -10,8 +10,7 @@
 
 namespace perdure::network {
 
-/// Peers' bytes, readable as long as this lives, whatever becomes of the peer. Their content is the peer's to change:
-/// compare hashes.
+/// A peer's bytes, readable as long as this lives, even after the peer's end. The peer may change them: compare hashes.
 class View {
  public:
   View(std::shared_ptr<const os::Mapping> mapping, ConstByteSpan bytes) : mapping_(std::move(mapping)), bytes_(bytes) {}
@@ -22,13 +21,13 @@ class View {
   ConstByteSpan bytes_;
 };
 
-/// The file and host that `hint` is about. Fails when the file is shorter than what is exposed.
+/// Identifies the file and host of `hint`. Fails if the file is shorter than the exposed memory.
 base::Result<LocalFile> describe_file(const FileHint& hint, std::uint64_t bytes);
 
-/// Mappings by peer and key; a few hundred at most, those used last. Thread-safe.
+/// Mappings by peer and key; at most a few hundred, the last used ones. Thread-safe.
 class Views {
  public:
-  /// Nothing when the memory is on another host, another user's, not a file, or cannot be mapped.
+  /// Returns nothing if the memory is on another host, another user's, not a file, or cannot be mapped.
   std::optional<View> find(std::uint64_t peer, const RemoteMemory& memory);
   void forget(std::uint64_t peer);
   void forget(std::uint64_t peer, std::uint64_t key);
@@ -38,12 +37,12 @@ class Views {
   using Key = std::pair<std::uint64_t, std::uint64_t>;
   struct Entry {
     RemoteMemory memory;
-    std::optional<View> view;  ///< nothing: it was tried in vain
+    std::optional<View> view;  ///< nothing: mapping failed
     std::list<Key>::iterator used;
   };
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
-  std::list<Key> by_use_;  // first: used last
+  std::list<Key> by_use_;  // most recently used first
   std::string host_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Calls of users that are inside an endpoint: its destructor waits for all of them. Thread-safe.
+// Counts users' calls inside an endpoint: its destructor waits for all of them. Thread-safe.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -24,7 +24,7 @@ class Visits {
    private:
     Visits& visits_;
   };
-  /// From now on whoever is inside should leave.
+  /// Asks all callers inside to leave from now on.
   void close() { closing_ = true; }
   bool closing() const { return closing_; }
   void wait_until_none() {

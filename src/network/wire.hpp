@@ -1,8 +1,8 @@
 #pragma once
-// What carries bytes between engines: messages that may get lost, and memory that others read. Thin, and unreliable on
-// purpose: whatever a wire loses, doubles, reorders or damages, the endpoint over it makes good.
+// Carries bytes between engines: messages that may get lost, and memory that others read. It is thin, and unreliable on
+// purpose: the endpoint above it repairs whatever a wire loses, doubles, reorders or damages.
 //
-// Calls: start() once, then anything by any thread, then stop() once. No call blocks, and none calls WireEvents from
+// Calls: start() once, then any call by any thread, then stop() once. No call blocks, and none calls WireEvents from
 // inside itself: those come from the wire's own thread, one at a time.
 #include <cstdint>
 #include <memory>
@@ -33,8 +33,8 @@ struct WireMemory {
 enum class Access { read, read_and_write };
 constexpr Access greatest(Access) { return Access::read_and_write; }
 
-/// Where one-sided transfers land and start. The wire's own memory, so that a late transfer cannot write to memory with
-/// another use; registered where the provider wants that. Must be gone before the wire.
+/// Source and target of one-sided transfers. It is the wire's own memory, so that a late transfer cannot overwrite
+/// memory with another use. It is registered if the provider requires that. It must be destroyed before the wire.
 class WireBuffer {
  public:
   virtual ~WireBuffer() = default;
@@ -53,12 +53,12 @@ struct WireTransfer {
   bool write = false;
 };
 
-/// What a wire reports. The calls must return soon.
+/// Receives a wire's reports. The calls must return soon.
 class WireEvents {
  public:
   virtual ~WireEvents() = default;
   virtual void on_message(ConstByteSpan message) = 0;
-  /// Exactly once for every transfer that was begun, at the latest in stop().
+  /// Called exactly once for every transfer that was begun, at the latest in stop().
   virtual void on_transfer(std::uint64_t token, base::Status status) = 0;
   /// A hint, for a message that certainly got lost: the peer's process may be gone.
   virtual void on_send_failed(WirePeer peer, const base::Error& error) = 0;
@@ -68,7 +68,7 @@ class Wire {
  public:
   virtual ~Wire() = default;
   virtual base::Status start(WireEvents& events) = 0;
-  /// Nothing is reported after this. Repeatable.
+  /// No report follows this. Repeatable.
   virtual void stop() = 0;
   virtual Bytes address() const = 0;  ///< of this end; at most kMaxWireAddress bytes
   virtual std::size_t max_message() const = 0;
@@ -76,7 +76,7 @@ class Wire {
   virtual base::Result<WirePeer> connect(ConstByteSpan address) = 0;
   /// Forgets the peer; its transfers end with an error.
   virtual void forget(WirePeer peer) = 0;
-  /// Copies the message. PERDURE_BUSY: too much for this peer is under way, and the message was dropped.
+  /// Copies the message. PERDURE_BUSY: too much for this peer is in flight, and the message was dropped.
   virtual base::Status send(WirePeer peer, ConstByteSpan message) = 0;
   virtual base::Result<WireMemory> expose(ByteSpan memory, Access access) = 0;
   virtual void withdraw(const WireMemory& memory) = 0;
@@ -89,16 +89,16 @@ inline constexpr std::size_t kMaxWireAddress = 256;
 
 struct FabricOptions {
   std::string provider = "tcp";  ///< libfabric's name: "tcp", "verbs", ...
-  /// Name of the interface, its address, or a host name that it has; empty: the provider's choice.
+  /// The name of the interface, its address, or a host name that it has; empty: the provider's choice.
   std::string bind_address;
-  std::uint64_t sleep_ns = 1'000'000'000;  ///< how long the progress thread sleeps at most when nothing comes
+  std::uint64_t sleep_ns = 1'000'000'000;  ///< longest sleep of the progress thread when nothing comes
 };
 
-/// Reliable datagram endpoints of libfabric, which is loaded by the first call. PERDURE_UNAVAILABLE when it or the
+/// Opens reliable datagram endpoints of libfabric, which the first call loads. PERDURE_UNAVAILABLE if it or the
 /// provider is missing.
 base::Result<std::unique_ptr<Wire>> make_fabric_wire(const FabricOptions& options);
-/// Whether an engine could have such a wire here, by opening one end of it: libfabric's names of what it would use, as
-/// "tcp by eth0". Errors as those of make_fabric_wire().
+/// Checks whether an engine could have such a wire here, by opening one end of it. Returns libfabric's names of the
+/// provider and interface, as "tcp by eth0". Errors are those of make_fabric_wire().
 base::Result<std::string> try_fabric(const FabricOptions& options);
 
 }  // namespace perdure::network

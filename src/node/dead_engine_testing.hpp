@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: what dead engines left, over stores that have some of it.
+// For tests only: makes residue of dead engines, over stores that have some of it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace perdure::node {
 
-/// In `<at>/node` and `<at>/file`.
+/// The residue is in `<at>/node` and `<at>/file`.
 class DeadEngines {
  public:
   explicit DeadEngines(std::string at) : at_(std::move(at)) {
@@ -23,11 +23,11 @@ class DeadEngines {
   }
   std::string root() const { return at_ + "/node"; }
   std::string store_of(const std::string& job) const { return at_ + "/store-" + job; }
-  /// The directory of a dead engine of this job, which holds these versions.
+  /// Returns the directory of this job's dead engine, which holds these versions.
   std::string path_of(const std::string& job) const {
     return root() + "/" + base::hash128(base::as_bytes(job)).hex().substr(0, 16) + ".0";
   }
-  /// With arena, slots and log. `versions`: committed on this node alone, and not stored as far as the catalog says.
+  /// Leaves arena, slots and log. `versions` are committed on this node alone, and not stored according to the catalog.
   void leave(const std::string& job, const std::vector<std::uint64_t>& versions, const std::string& name = "run") {
     const std::string path = path_of(job);
     const std::string slots = config::tier_directory(config, "file", path.substr(path.rfind('/') + 1));
@@ -47,7 +47,7 @@ class DeadEngines {
   void append(const std::string& job, const catalog::Record& record) {
     EXPECT_TRUE(catalog::Catalog::open(path_of(job)).value().append(record));
   }
-  /// In the job's store, whole.
+  /// Stores the version in the job's store, whole.
   void store(const std::string& job, std::uint64_t version, const std::string& name = "run") {
     const auto store = store::make_store(store_of(job)).value();
     EXPECT_TRUE(store->prepare());
@@ -69,7 +69,7 @@ class DeadEngines {
     return store::make_store(location);
   }
   bool there(const std::string& job) const { return std::filesystem::exists(path_of(job)); }
-  /// Everything below the roots of engines and tiers.
+  /// Returns all entries below the roots of engines and tiers.
   std::vector<std::string> entries() const {
     std::vector<std::string> found;
     for (const std::string& part : {root(), at_ + "/file"})

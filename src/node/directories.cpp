@@ -18,7 +18,7 @@ struct Usage {
   std::int64_t last_s = 0;  // of the wall clock
 };
 
-/// What is really backed, as the memory tier's arena has holes, and when it was written last.
+/// Counts the space that is really backed, since the memory tier's arena has holes, and the time of the last write.
 Usage used_by(const std::string& directory) {
   Usage used;
   std::error_code error;

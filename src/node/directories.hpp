@@ -1,5 +1,5 @@
 #pragma once
-// The directories of engines on this machine, and which of them no engine uses any more.
+// Finds the directories of engines on this machine, and those that no engine uses any more.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,32 +12,34 @@ namespace perdure::node {
 
 struct EngineDirectory {
   std::string path;                      ///< the engine's directory; its lock is kLock
-  std::vector<std::string> directories;  ///< that one and its tiers' directories, those that are there
+  std::vector<std::string> directories;  ///< `path` and those of its tiers that exist
   std::uint64_t bytes = 0;               ///< memory and disk they take
-  std::int64_t written_s = 0;            ///< when anything in them was written last, since 1970; 0: not known
+  std::int64_t written_s = 0;            ///< time of the last write in them, in s since 1970; 0: unknown
   bool alive = false;                    ///< an engine holds the lock
-  double unused_s() const;               ///< since it was written last; 0 where that is not known
+  double unused_s() const;               ///< since the last write; 0 if that is unknown
 };
 
 inline constexpr const char* kLock = "/engine.lock";
-/// The file's path still leads to it: a lock counts only then, as its former owner may have removed the directory.
+/// True if the file's path still leads to it. A lock counts only then, as its former owner may have removed the
+/// directory.
 bool path_leads_to(const os::File& file);
 
-/// "<16 hexadecimal digits>.<number>", as engines name their directories; nothing else is ever touched.
+/// True for "<16 hexadecimal digits>.<number>", the names of engines' directories. Entries with other names are never
+/// touched.
 bool is_engine_name(std::string_view name);
 
-/// Everything in a node.path that is named as engines name their directories, whether one lives there or not; nothing
-/// when there is no such path.
+/// Returns all entries of a node.path that are named like engines' directories, whether an engine lives there or not.
+/// Empty if there is no such path.
 base::Result<std::vector<std::string>> engine_directories(const std::string& node_root);
 
-/// Those of which a part is where this configuration has engines and tiers, ascending by path.
+/// Returns directories with a part in the places that this configuration gives engines and tiers, ascending by path.
 base::Result<std::vector<EngineDirectory>> find_engine_directories(const config::Config& config);
 
-/// Where that is there, it belongs to the engine, too.
+/// Adds `part` to the engine's directories if it exists.
 void add_part(EngineDirectory& directory, const std::string& part);
 
-/// The memory that all engines but `own` (the name of its directory) have in a memory tier's root, live ones and dead
-/// ones. What cannot be seen counts as nothing.
+/// Returns the memory that all engines, alive or dead, except `own` (the name of its directory) have in a memory tier's
+/// root. Unreadable directories count as 0.
 std::uint64_t memory_of_others(const std::string& tier_root, std::string_view own);
 
 }  // namespace perdure::node

@@ -9,8 +9,8 @@ base::Status busy(const std::string& path, const std::string& cause) {
   return base::fail(PERDURE_BUSY, path, cause, "look again", true);
 }
 
-// Where only slots are left the directory is made for its lock: an engine may begin there at this moment. One that was
-// there and is gone was given up by somebody else.
+// If only slots are left, the directory is made for its lock, because an engine may begin there at this moment. If the
+// directory was there and is gone, another process removed the residue.
 base::Result<os::File> take(const EngineDirectory& directory) {
   const std::string& path = directory.path;
   const auto& parts = directory.directories;
@@ -21,7 +21,7 @@ base::Result<os::File> take(const EngineDirectory& directory) {
   return lock;
 }
 
-// A successor believes a fingerprint, and would wait for whoever it names.
+// A successor believes a fingerprint, and would wait for the engine that it names.
 base::Status forget(const std::string& path) {
   for (const char* name : {"/fingerprint", "/catalog.new", "/catalog"}) PERDURE_CHECK(os::remove_file(path + name));
   return {};
@@ -47,7 +47,7 @@ base::Status give_up(const Left& left) {
   for (const std::string& part : left.directory.directories)
     if (part != path) PERDURE_CHECK(os::remove_tree(part));
   PERDURE_CHECK(remove_content(path));
-  // Once the lock's file is gone a successor may be at work here: only the directory is left, which stays if it is
+  // Once the lock's file is gone a successor may work here. By then only the directory is left, and it stays if it is
   // used.
   PERDURE_CHECK(os::remove_file(path + kLock));
   (void)os::remove_directory(path);

@@ -71,7 +71,7 @@ TEST_F(GivingUp, IsRefusedWhereAnEngineHasWrittenMeanwhile) {
   EXPECT_TRUE(give_up(left_by("wave")));
 }
 
-// Whatever step a death ends, either all is held as before, or nothing is, and the next one goes on.
+// Whatever step a death ends, either everything is held as before, or nothing is, and the next process goes on.
 TEST_F(GivingUp, EndedAnywhereHoldsAllOrNothingAndIsGoneOnWith) {
   int ends = 0;
   for (bool ended = true; ended; ++ends) {

@@ -7,7 +7,7 @@
 namespace perdure::node {
 namespace {
 
-// Who alone captured a version, and lacks a piece of it, never agreed on it with anybody.
+// A node that alone captured a version, and lacks a piece of it, never agreed on it with anybody.
 bool may_be_committed(const catalog::HeldVersion& held) {
   return held.nodes.size() != 1 || held.pieces.size() == held.ranks;
 }
@@ -23,7 +23,7 @@ std::uint64_t kept_bytes(const catalog::RedundancySet& redundancy_set) {
   return bytes;
 }
 
-/// The newest whole one that goes on from what is held.
+/// Returns the newest whole version that goes on from the holding.
 const segment::VersionId* successor(const StoreFacts& facts, const Holding& holding) {
   const segment::VersionId* newest = nullptr;
   for (const auto& one : facts.whole) {

@@ -10,15 +10,15 @@
 
 namespace perdure::node {
 
-/// A version of which something is held.
+/// A version with data on this node.
 struct Holding {
   enum class Part {
-    none,      ///< nothing of its own, or what no commit can follow any more
-    unstored,  ///< committed, and not all of it was brought to the store; or it may have been committed
-    stored     ///< all that this node was to bring to the store was there
+    none,      ///< no part of its own, or one that can never be committed
+    unstored,  ///< committed, and not all of it was stored; or it may have been committed
+    stored     ///< all that this node had to store was in the store
   };
   segment::VersionId id;
-  std::uint64_t bytes = 0;  ///< of it, and of what is kept for it
+  std::uint64_t bytes = 0;  ///< of its part and of redundancy kept for it
   Part part = Part::none;
   bool kept_for_others = false;  ///< redundancy of other nodes' parts
   bool needs_store() const { return part != Part::none || kept_for_others; }
@@ -26,22 +26,24 @@ struct Holding {
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
-/// Ascending by version.
+/// Returns them ascending by version.
 std::vector<Holding> holdings_of(const catalog::State& state);
 
-/// What a store has of one name.
+/// A store's knowledge of one name.
 struct StoreFacts {
-  std::set<segment::VersionId> whole;      ///< whose manifests were read: those asked for, and each branch's newest
-  std::set<segment::VersionId> set_aside;  ///< of which a segment is in quarantine
-  std::uint64_t forgotten_ns = 0;          ///< attempts up to then were forgotten on purpose
-  std::vector<plan::Fork> forks = {};      ///< where branches begin
+  /// versions whose manifests were read: the requested ones, and each branch's newest
+  std::set<segment::VersionId> whole;
+  std::set<segment::VersionId> set_aside;  ///< versions with a segment in quarantine
+  std::uint64_t forgotten_ns = 0;          ///< attempts up to this time were forgotten on purpose
+  std::vector<plan::Fork> forks = {};      ///< the beginnings of branches
 };
 
-/// Nothing is lost when the node gives it up: the store has this very attempt whole; it was forgotten on purpose; or
-/// the store had it, has something whole that goes on from it, and did not set it aside, so that it was retired.
+/// True if nothing is lost when the node drops it. Either the store has this very attempt whole, or it was forgotten on
+/// purpose, or it was retired. It was retired if the store had it, has a whole version that goes on from it, and did
+/// not quarantine it.
 bool makes_up_for(const StoreFacts& facts, const Holding& holding);
-/// The versions that this rests on: those that are whole and held, and of what else is held the newest whole that goes
-/// on from it.
+/// Returns the stored versions on which this rests: whole ones that are held, and successors of the others. A successor
+/// is the newest whole version that goes on from one.
 std::set<segment::VersionId> relied_on(const StoreFacts& facts, const std::vector<Holding>& holdings);
 
 }  // namespace perdure::node

@@ -37,7 +37,7 @@ TEST(Holdings, OfACommittedVersionAreStoredWhenAllItsSegmentsAre) {
   EXPECT_TRUE(holdings_of(state).empty());
 }
 
-// Whoever else has the other piece may have committed it.
+// The node with the other piece may have committed it.
 TEST(Holdings, OfAnUndecidedVersionCountUnlessItCanNeverBeCommitted) {
   const auto id = sample_id(1);
   EXPECT_EQ(only(test_support::fold({sample_stage(id, 0, 2)})).part, Part::unstored);

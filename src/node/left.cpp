@@ -18,7 +18,7 @@ base::Result<std::vector<std::byte>> read_catalog(const std::string& directory) 
   return log;
 }
 
-// Another configuration may have put its tiers elsewhere. What is not named as this engine's is never touched.
+// Another configuration may have put its tiers elsewhere. Directories without this engine's name are never touched.
 void add_recorded_tiers(EngineDirectory& directory, const catalog::State& state) {
   const std::string engine = directory.path.substr(directory.path.rfind('/'));
   for (const auto& [number, tier] : state.tiers)
@@ -26,7 +26,7 @@ void add_recorded_tiers(EngineDirectory& directory, const catalog::State& state)
       add_part(directory, tier.place.directory);
 }
 
-// A damaged record may have been about anything. One that a death cut short was never acknowledged.
+// A damaged record may have been about anything. A record that a death cut short was never acknowledged.
 std::optional<base::Error> damage_of(const catalog::ReplayReport& report, std::size_t bytes,
                                      const std::string& object) {
   if (!report.damage.empty()) return report.damage.front();

@@ -54,7 +54,7 @@ Reclaimed reclaim(const config::Config& config, const Reclaim& reclaim) {
     if (gone) gone = give_up(left);
     if (gone)
       reclaimed.given_up.push_back(std::move(left));
-    else if (gone.error().code != PERDURE_BUSY)  // an engine came meanwhile
+    else if (gone.error().code != PERDURE_BUSY)  // BUSY: an engine came meanwhile
       reclaimed.failures.push_back(gone.error());
   }
   return reclaimed;

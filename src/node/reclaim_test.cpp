@@ -31,7 +31,7 @@ TEST_F(Reclaiming, GivesUpWhatStoresHaveAndNamesWhatTheyLack) {
                     Not(HasSubstr("version 1")), Not(HasSubstr("'one'"))));
 }
 
-// Its versions may be older than what the store has by now: retention gave them up there.
+// Its versions may be older than those in the store by now, since retention removed them there.
 TEST_F(Reclaiming, GivesUpWhatWasStoredAndRetired) {
   leave("one", {1});
   store("one", 5);

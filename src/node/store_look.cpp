@@ -5,7 +5,7 @@
 namespace perdure::node {
 namespace {
 
-// A store that has nothing of a name may say so as an error.
+// A store that has nothing of a name may report that as an error.
 template <class T>
 base::Result<T> or_nothing(base::Result<T> answer) {
   if (!answer && answer.error().code == PERDURE_NOT_FOUND) return T();
@@ -23,7 +23,7 @@ base::Result<StoreFacts> facts_of(store::Store& store, const std::string& name,
   PERDURE_TRY(facts.forks, or_nothing(store::forks(store, name)));
   for (const auto& segment : aside) facts.set_aside.insert(segment.id);
   std::sort(listings.begin(), listings.end(), [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
-  std::set<plan::Branch> seen;  // with something whole
+  std::set<plan::Branch> seen;  // branches with a whole version
   for (const auto& listing : listings) {
     const plan::Branch branch = plan::branch_of(listing.id.attempt.nonce);
     if (!listing.all_present() || (seen.contains(branch) && !wanted.contains(listing.id))) continue;

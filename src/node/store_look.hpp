@@ -1,5 +1,5 @@
 #pragma once
-// Asks the stores of dead engines what they have. A store may take long to answer, or never do.
+// Asks the stores of dead engines which versions they have. A store may answer late or never.
 #include <functional>
 #include <memory>
 
@@ -11,13 +11,13 @@ namespace perdure::node {
 /// Opens the store at a location.
 using OpenStore = std::function<base::Result<std::unique_ptr<store::Store>>(const std::string& location)>;
 
-/// The stores that it opened, each once. One thread.
+/// Opens each store once. Used by one thread.
 class StoreLook {
  public:
   explicit StoreLook(OpenStore open) : open_(std::move(open)) {}
-  /// Of all names that are held, as far as the store can be asked.
+  /// Returns the facts of all names that are held, as far as the store can be asked.
   Facts facts_of(const Left& left);
-  /// What is given up for it stays in the store, also where its own writer could not make sure of that.
+  /// Makes the stored versions durable for which residue is given up, since their own writer may have failed to do so.
   base::Status make_lasting(const Left& left, const Facts& facts);
 
  private:
@@ -27,7 +27,7 @@ class StoreLook {
   std::map<std::string, std::unique_ptr<store::Store>> stores_;  // by location
 };
 
-/// `wanted`: attempts that are to be judged.
+/// `wanted`: attempts to judge.
 base::Result<StoreFacts> facts_of(store::Store& store, const std::string& name,
                                   const std::set<segment::VersionId>& wanted);
 

@@ -13,7 +13,7 @@
 namespace perdure::os {
 namespace {
 
-// The kernel's masks are as long as it was configured for, cpu_set_t (1,024) or not.
+// The kernel's masks are as long as its configuration says, which may be more than cpu_set_t (1,024).
 constexpr std::size_t kMaskWords = CpuSet::kMost / (8 * sizeof(unsigned long));
 
 bool set_cpus(int thread, const CpuSet& cpus) {
@@ -28,7 +28,7 @@ CpuSet get_cpus(int thread) {
   return CpuSet::from_words(words);
 }
 
-// Numbers of threads are used again, by other processes, too.
+// The system reuses thread numbers, for other processes, too.
 bool is_ours(int thread) { return ::access(("/proc/self/task/" + std::to_string(thread)).c_str(), F_OK) == 0; }
 
 }  // namespace
@@ -37,7 +37,7 @@ CpuSet own_cpus() { return get_cpus(0); }
 
 CpuSet reachable_cpus() {
   CpuSet reachable;
-  // Without a thread nothing is known.
+  // If no thread can start, the result stays empty.
   (void)run_aside("processors", [&reachable] {
     if (set_cpus(0, CpuSet::all())) reachable = own_cpus();
   });

@@ -11,7 +11,7 @@
 namespace perdure::os {
 namespace {
 
-// What a thread is moved to: a part of what it has, where there is more than one processor.
+// Returns a proper subset of `cpus` to move a thread to, if there is more than one processor.
 CpuSet first_of(const CpuSet& cpus) {
   for (unsigned number = 0;; ++number)
     if (cpus.contains(number)) return {number};
@@ -71,7 +71,7 @@ TEST(CpusNear, AreThoseOfTheSameMemory) {
   write_line(nodes / "online", "0,2-3");
   write_line(nodes / "node0/cpulist", "0-3,8-11");
   write_line(nodes / "node2/cpulist", "4-7,12-15");
-  write_line(nodes / "node3/cpulist", "");  // memory without processors
+  write_line(nodes / "node3/cpulist", "");  // a node of memory without processors
   EXPECT_EQ(cpus_near({1}, nodes.path()).text(), "0-3,8-11");
   EXPECT_EQ(cpus_near({12}, nodes.path()).text(), "4-7,12-15");
   EXPECT_EQ(cpus_near({3, 4}, nodes.path()).text(), "0-15");

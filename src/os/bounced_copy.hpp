@@ -1,11 +1,11 @@
 #pragma once
-// Copies of this process's own memory where it may be gone: by way of a buffer that stays in the processor's cache.
+// Copies memory of this process that may be unmapped meanwhile, through a buffer that stays in the processor's cache.
 #include <cstddef>
 #include <cstdint>
 
 namespace perdure::os {
 
-/// Buffers for so many threads, each of which uses its own one. Allocates nothing once it is made.
+/// Holds a buffer for each of so many threads; each thread uses its own. Allocates nothing after construction.
 class BouncedCopy {
  public:
   static constexpr std::size_t kBufferBytes = 256 << 10;
@@ -15,10 +15,10 @@ class BouncedCopy {
   BouncedCopy(const BouncedCopy&) = delete;
   BouncedCopy& operator=(const BouncedCopy&) = delete;
   ~BouncedCopy();
-  /// Has the system give the buffers' memory now, where it gives a huge page.
+  /// Makes the system back the buffers with memory now, if it gives a huge page.
   void prepare();
-  /// Copies what is at `from` past the caches. 0, or an error number where that cannot be read: no signal. `to` can be
-  /// written.
+  /// Copies `bytes` bytes at `from` past the caches. Returns 0, or an error number if `from` cannot be read; raises no
+  /// signal. `to` must be writable.
   int copy(std::size_t thread, std::uint64_t from, std::byte* to, std::uint64_t bytes);
 
  private:

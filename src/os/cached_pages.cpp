@@ -9,8 +9,8 @@
 namespace perdure::os {
 namespace {
 
-// Headers of older systems know neither.
-constexpr long kCachestat = 451;  // on every architecture that this is built for
+// Headers of older systems define neither.
+constexpr long kCachestat = 451;  // the same on every supported architecture
 struct Range {
   std::uint64_t offset, bytes;
 };

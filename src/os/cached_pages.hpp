@@ -1,5 +1,5 @@
 #pragma once
-// What the system's memory of files (the page cache) has of one.
+// Asks the kernel how much of a file is in the page cache.
 #include <cstdint>
 #include <optional>
 
@@ -8,12 +8,12 @@
 namespace perdure::os {
 
 struct CachedBytes {
-  std::uint64_t there = 0;      ///< in whole pages
-  std::uint64_t unwritten = 0;  ///< of them: not on the device yet
+  std::uint64_t there = 0;      ///< whole pages in the cache
+  std::uint64_t unwritten = 0;  ///< of these: not on the device yet
 };
 
-/// Of [offset, offset + bytes). Nothing where the system does not say: before Linux 6.5, of files that are somebody
-/// else's and not writable, and on an overlay, which says of its own file what is true of the one below it. Hooks see
+/// Asks about [offset, offset + bytes). Returns nothing if the system does not say: before Linux 6.5, for another
+/// user's file that is not writable, and on overlays. An overlay reports its own file, not the one below it. Hooks see
 /// the call as "cachestat".
 std::optional<CachedBytes> cached_bytes(const File& file, std::uint64_t offset, std::uint64_t bytes);
 

@@ -9,7 +9,7 @@
 namespace perdure::os {
 namespace {
 
-// What the two versions call the same things.
+// The two versions name the same files differently.
 struct Names {
   const char* limit;
   const char* usage;
@@ -18,7 +18,7 @@ struct Names {
 constexpr Names kVersion1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr Names kVersion2 = {"memory.max", "memory.current", "inactive_file"};
 
-// "max", unreadable and missing are all "no number".
+// Returns nothing for "max", unreadable and missing files.
 std::optional<std::uint64_t> read_number(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -47,7 +47,8 @@ void apply_group(const std::string& directory, const Names& names, MemoryLimit& 
   least.available_bytes = std::min(least.available_bytes, *limit > used ? *limit - used : 0);
 }
 
-// In a container the path may be that of the host and not exist here; the walk up then ends at the root, which is ours.
+// In a container the path may be that of the host, and not exist here. The walk up then ends at the root, which is
+// ours.
 void apply_path(const std::string& mount, std::string path, const Names& names, MemoryLimit& least) {
   while (!path.empty()) {
     apply_group(mount + path, names, least);

@@ -1,5 +1,5 @@
-// Everything is read from text that other processes take part in: names hold what their owners like, processes end
-// while we look. What cannot be read, or makes no sense, is as if it were not there.
+// Reads text that other processes influence: owners choose names, and processes end while we look. Unreadable or
+// malformed text counts as absent.
 #include "os/cpu_facts.hpp"
 
 #include <unistd.h>
@@ -20,18 +20,18 @@
 namespace perdure::os {
 namespace {
 
-constexpr int kMostAncestors = 64;  // a chain that is longer is none
+constexpr int kMostAncestors = 64;  // a longer chain is ignored
 constexpr unsigned kMostChildren = 65536;
-constexpr std::size_t kLongestLine = 1 << 20;  // 65,536 processors, every second one, have 400 KB
+constexpr std::size_t kLongestLine = 1 << 20;  // every second of 65,536 processors takes 400 KB
 
-// Launchers by the beginning of their names: distributions add their own ends ("mpirun.openmpi").
+// Lists launchers by the beginning of their names: distributions append their own ends ("mpirun.openmpi").
 constexpr auto kLaunchers = std::to_array<const char*>({
     "mpirun", "mpiexec", "orterun", "orted", "prterun", "prted",          // Open MPI, PRRTE
     "hydra_", "pmi_proxy", "mpispawn",                                    // MPICH, Intel MPI, MVAPICH
-    "slurmstepd", "flux-shell", "palsd", "apinit", "apshepherd", "jsmd",  // of batch systems
+    "slurmstepd", "flux-shell", "palsd", "apinit", "apshepherd", "jsmd",  // batch systems
 });
 
-// By which launchers hand their own choice of processors to the ranks.
+// Launchers hand their own choice of processors to the ranks in these variables.
 constexpr auto kTold =
     std::to_array<const char*>({"OMPI_MCA_hwloc_base_cpu_set", "OMPI_MCA_hwloc_base_cpu_list",
                                 "PRTE_MCA_hwloc_default_cpu_list", "I_MPI_PIN_PROCESSOR_LIST", "I_MPI_PIN_DOMAIN"});
@@ -43,7 +43,7 @@ struct Process {
   CpuSet cpus;
 };
 
-// "Field:\tvalue" of a line; nothing where the line is another.
+// Returns the value of a line "Field:\tvalue"; nothing for another field's line.
 std::optional<std::string> value_of(const std::string& line, const std::string& field) {
   if (!line.starts_with(field + ":\t")) return std::nullopt;
   return line.substr(field.size() + 2);
@@ -55,7 +55,7 @@ int positive(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size() && value > 0 ? value : 0;
 }
 
-// The kernel escapes newlines in names, so that a field's line is that field's.
+// The kernel escapes newlines in names, so a line belongs to one field.
 std::optional<Process> read_process(const std::string& proc, int pid) {
   std::ifstream file(proc + "/" + std::to_string(pid) + "/status");
   Process process;
@@ -72,7 +72,7 @@ std::optional<Process> read_process(const std::string& proc, int pid) {
   return complete ? std::optional(process) : std::nullopt;
 }
 
-// "pid (name) state parent group session ...": the name may hold anything, so look behind its last bracket.
+// In "pid (name) state parent group session ..." the name may hold anything: parsing begins behind the last bracket.
 bool leads_session(const std::string& proc, int pid) {
   std::ifstream file(proc + "/" + std::to_string(pid) + "/stat");
   std::string text, state;
@@ -84,7 +84,7 @@ bool leads_session(const std::string& proc, int pid) {
   return (rest >> state >> parent >> group >> session) && session == pid;
 }
 
-// A launcher may start processes from any of its threads.
+// Asks all threads of the launcher: it may start processes from any of them.
 CpuSet cpus_of_children(const std::string& proc, int pid, const std::string& user) {
   CpuSet cpus;
   std::error_code error;
@@ -102,7 +102,7 @@ std::vector<Ancestor> ancestors_of(const std::string& proc, int pid) {
   std::vector<Ancestor> ancestors;
   const auto self = read_process(proc, pid);
   if (!self) return ancestors;
-  bool launched = false;  // by somebody nearer to us: what others launched is not asked for
+  bool launched = false;  // by a nearer ancestor: its launches are not asked for
   for (int at = self->parent; at > 0 && ancestors.size() < kMostAncestors;) {
     const auto process = read_process(proc, at);
     if (!process) break;

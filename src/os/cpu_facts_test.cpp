@@ -15,7 +15,7 @@
 namespace perdure::os {
 namespace {
 
-// A made-up /proc.
+// Makes up a /proc.
 class Processes : public testing::Test {
  protected:
   void add(int pid, const std::string& name, int parent, int session, const std::string& cpus,

@@ -1,5 +1,5 @@
 #pragma once
-// A set of processors by their numbers, as the kernel and people write it: "0-3,8".
+// CpuSet is a set of processors by their numbers, written as the kernel writes it: "0-3,8".
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -13,25 +13,25 @@ namespace perdure::os {
 
 class CpuSet {
  public:
-  static constexpr unsigned kMost = 65536;  ///< numbers are below this; kernels of today stop at 8,192
+  static constexpr unsigned kMost = 65536;  ///< numbers are below this; today's kernels stop at 8,192
 
   CpuSet() = default;
   CpuSet(std::initializer_list<unsigned> numbers);
   static CpuSet all();  ///< every number below kMost
-  /// Numbers and ranges, separated by commas, blanks around them allowed. Nothing but blanks is the empty set.
+  /// Parses numbers and ranges, separated by commas, with or without blanks. Blank text is the empty set.
   static base::Result<CpuSet> parse(std::string_view text);
-  /// As the kernel hands it out and takes it: bit n of the whole is processor n.
+  /// Converts the kernel's form: bit n of the whole is processor n.
   static CpuSet from_words(std::span<const unsigned long> words);
   const std::vector<unsigned long>& words() const { return words_; }
 
-  std::string text() const;  ///< what parse() reads; "" for the empty set
+  std::string text() const;  ///< the form that parse() reads; "" for the empty set
   std::size_t count() const;
   bool empty() const { return words_.empty(); }
   bool contains(unsigned number) const;
   bool operator==(const CpuSet&) const = default;
   friend CpuSet operator&(const CpuSet& a, const CpuSet& b);
   friend CpuSet operator|(const CpuSet& a, const CpuSet& b);
-  friend CpuSet operator-(const CpuSet& a, const CpuSet& b);  ///< what is in `a` only
+  friend CpuSet operator-(const CpuSet& a, const CpuSet& b);  ///< the processors in `a` only
 
  private:
   void add(unsigned first, unsigned last);

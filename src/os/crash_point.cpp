@@ -64,11 +64,11 @@ base::Status arm_crash_point_from_environment() {
 void crash_point_reached(CrashPoint point) {
   if (armed_crash_point.load() != static_cast<int>(point)) return;
   if (hits_left.fetch_sub(1) != 1) return;
-  // A test that waits for a death must be able to tell whether it came.
+  // Leaves a mark, so that a test that waits for the death can tell whether it came.
   if (const char* marker = std::getenv(kMarkerVariable))
     ::close(::open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (std::getenv(kStopsVariable) != nullptr) {
-    ::raise(SIGSTOP);  // kill() may stop another thread first, and this one would go on for a moment
+    ::raise(SIGSTOP);  // kill() may stop another thread first, while this one runs on
     return;
   }
   ::kill(::getpid(), SIGKILL);

@@ -1,5 +1,5 @@
 #pragma once
-// Named places where a test can let the process die as if by kill -9. The table below is complete: tests enumerate it.
+// Names the places at which a test can kill the process as if by kill -9. The table is complete: tests enumerate it.
 #include <array>
 #include <atomic>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace perdure::os {
 
-// name of the enumerator, who runs it (rank or engine; redundancy: an engine with other nodes)
+// Columns: the enumerator; the role that reaches it (rank or engine; redundancy: an engine with other nodes).
 #define PERDURE_CRASH_POINTS(X)           \
   X(checkpoint_begin, rank)               \
   X(checkpoint_agreed, rank)              \
@@ -57,7 +57,7 @@ namespace perdure::os {
   X(recover_before_catalog, redundancy)   \
   X(recover_after_catalog, redundancy)
 
-/// What no job passes: perdure export and import, and what of the library does the same; perdure capture and resume.
+/// Only tools reach these points: perdure export, import, capture and resume, and the library code below them.
 #define PERDURE_TOOL_CRASH_POINTS(X) \
   X(export_begun, tool)              \
   X(export_chunk, tool)              \
@@ -106,7 +106,7 @@ struct CrashPointInfo {
   std::string_view role;  ///< "rank", "engine", "redundancy" or "tool"
 };
 #define X(name, role) CrashPointInfo{#name, #role},
-/// By number; those of tools come behind them.
+/// Points by number; those of tools come after the others.
 inline constexpr std::array kCrashPoints = {PERDURE_CRASH_POINTS(X)};
 inline constexpr std::array kToolCrashPoints = {PERDURE_TOOL_CRASH_POINTS(X)};
 #undef X
@@ -115,12 +115,13 @@ inline constexpr std::string_view crash_point_name(CrashPoint point) {
   return number < kCrashPoints.size() ? kCrashPoints[number].name : kToolCrashPoints[number - kCrashPoints.size()].name;
 }
 
-/// Arms one point of this process: the `hit`-th time (1 = first) it is reached, the process kills itself with SIGKILL.
+/// Arms one point of this process: the `hit`-th time (1 = first) a thread reaches it, the process kills itself with
+/// SIGKILL.
 void arm_crash_point(CrashPoint point, int hit);
-/// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts. A
-/// second call with the same value does not start counting again. PERDURE_INVALID_ARGUMENT for an unknown point or a
-/// bad hit. With PERDURE_TEST_CRASH_MARKER set, the process creates the file of that name before it dies. With
-/// PERDURE_TEST_CRASH_STOPS set it stops instead (SIGSTOP), and goes on when it is told to.
+/// Arms the point that PERDURE_TEST_CRASH="<point>[:<hit>]" names, if set. Handles and engines call it when they start.
+/// A second call with the same value does not start counting again. Fails with PERDURE_INVALID_ARGUMENT for an unknown
+/// point or a bad hit. With PERDURE_TEST_CRASH_MARKER set, the process creates the file of that name before it dies.
+/// With PERDURE_TEST_CRASH_STOPS set it stops instead (SIGSTOP), until SIGCONT.
 base::Status arm_crash_point_from_environment();
 
 extern std::atomic<int> armed_crash_point;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kVariable = "PERDURE_TEST_CRASH";
 
-// Runs `child` in a process of its own; returns its wait status. The child ends with status 0 if nothing kills it.
+// Runs `child` in a process of its own and returns its wait status. The child ends with status 0 unless it is killed.
 int status_of(const std::function<void()>& child) {
   const pid_t pid = ::fork();
   if (pid == 0) {

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::array<std::string_view, 14> kNames = {
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "LANG", "TZ",
-    // A library of a module, such as libfabric, is found by it; a build with a sanitizer has its options there.
+    // Libraries of environment modules, such as libfabric, are found by it; builds with a sanitizer read its options.
     "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
-    // With MALLOC_*: how the C library's memory is bounded.
+    // Bounds the C library's memory, with MALLOC_*.
     "GLIBC_TUNABLES"};
 
-// Ours, the locale's, and those of libfabric, its providers and what these talk to.
+// Variables of Perdure, of the locale, of libfabric, its providers and the libraries below them.
 constexpr std::array<std::string_view, 12> kFamilies = {"PERDURE_", "LC_",  "MALLOC_", "FI_",    "UCX_", "PSM2_",
                                                         "PSM3_",    "HFI_", "MLX5_",   "RDMAV_", "IBV_", "SLINGSHOT_"};
 

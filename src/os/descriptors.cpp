@@ -26,7 +26,7 @@ void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
   limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // refused: it stays as it is
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // if refused, the limit stays
 }
 
 void OpenDescriptors::Close::operator()(__dirstream* directory) const { ::closedir(directory); }

@@ -1,5 +1,5 @@
 #pragma once
-// The descriptors of this process: which are open, and how many there may be.
+// Lists the open descriptors of this process, and reads and raises their limit.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,19 +11,20 @@ struct __dirstream;
 namespace perdure::os {
 
 struct DescriptorLimit {
-  std::uint64_t now = 0;   ///< the limit that holds
-  std::uint64_t most = 0;  ///< as far as this process may raise it
+  std::uint64_t now = 0;   ///< the limit in force
+  std::uint64_t most = 0;  ///< this process may raise it so far
 };
 DescriptorLimit descriptor_limit();
-/// Raises the limit as far as it may be. For programs of our own: an application that calls select() needs its limit.
+/// Raises the limit as far as allowed. Only Perdure's own programs call it: an application that calls select() needs
+/// its limit.
 void raise_descriptor_limit();
 
-/// Lists this process's open descriptors again and again. It takes one when it is made, and none later: it works when
-/// all are taken, too. One thread at a time.
+/// Lists this process's open descriptors repeatedly. It opens one descriptor when it is made and none later, so it
+/// works when all are in use. One thread at a time.
 class OpenDescriptors {
  public:
   static base::Result<OpenDescriptors> open();
-  /// Without its own.
+  /// Leaves out its own.
   base::Result<std::vector<int>> list();
 
  private:

@@ -14,7 +14,7 @@
 namespace perdure::os {
 namespace {
 
-/// In a process of its own: limits are those of a process.
+/// Runs `body` in a process of its own, because limits are those of a process.
 int exit_code_of(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());

@@ -19,7 +19,7 @@ bool is_memory(int fd) {
 
 }  // namespace
 
-// A descriptor of its own: O_DIRECT is a property of what is open, which others write by, too.
+// Opens a descriptor of its own: O_DIRECT is a property of the open file, which others write through, too.
 DirectFile DirectFile::beside(const File& file, For use) {
   DirectFile direct;
   if (is_memory(file.fd())) return direct;
@@ -37,7 +37,7 @@ std::uint64_t DirectFile::aligned_part(std::uint64_t offset, base::ConstByteSpan
   return data.size() / kAlignment * kAlignment;
 }
 
-// A call that wrote less than a whole block leaves a rest that is not aligned, which is refused in its turn.
+// If a call wrote less than a whole block, the unaligned rest is refused next time.
 bool DirectFile::write(std::uint64_t offset, base::ConstByteSpan data) const {
   while (!data.empty()) {
     const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
@@ -53,7 +53,7 @@ bool DirectFile::write(std::uint64_t offset, base::ConstByteSpan data) const {
   return true;
 }
 
-// A rest that begins between pages is behind the end of the file, or refused in its turn.
+// A rest that begins inside a page is behind the end of the file, or is refused next time.
 std::size_t DirectFile::read(std::uint64_t offset, base::ByteSpan target) const {
   std::size_t done = 0;
   while (done < target.size()) {

@@ -1,4 +1,4 @@
-// directory.hpp, and the directories and paths of file.hpp.
+// Implements directory.hpp, and the directories and paths of file.hpp.
 #include "os/directory.hpp"
 
 #include <dirent.h>
@@ -46,7 +46,7 @@ base::Result<std::vector<Entry>> list_open(Fd fd, const std::string& path) {
   for (;;) {
     const dirent* entry = nullptr;
     if (system_call({.call = "readdir", .path = path}, [&] {
-          errno = 0;  // here, not before the hooks: the end is told from an error by errno alone
+          errno = 0;  // after the hooks, because only errno tells the end from an error
           entry = ::readdir(stream.get());
           return errno == 0 ? 0 : -1;
         }) < 0)
@@ -57,7 +57,7 @@ base::Result<std::vector<Entry>> list_open(Fd fd, const std::string& path) {
     auto directory = is_directory(::dirfd(stream.get()), *entry, path + "/" + name);
     if (directory) {
       entries.push_back({name, *directory});
-    } else if (directory.error().code != PERDURE_NOT_FOUND) {  // somebody else removed it meanwhile
+    } else if (directory.error().code != PERDURE_NOT_FOUND) {  // else another process removed it meanwhile
       return base::fail(std::move(directory).error());
     }
   }
@@ -72,7 +72,7 @@ base::Status unlink_in(int parent, const std::string& name, const std::string& p
   return {};
 }
 
-// Goes down by descriptors and never by path, so that a directory replaced by a link meanwhile leads nowhere.
+// Descends by descriptors, never by path, so that it follows no directory that was replaced by a link meanwhile.
 base::Status remove_inside(int parent, const std::string& name, const std::string& path) {
   constexpr int kFlags = kDirectory | O_NOFOLLOW;
   Fd fd(system_call({.call = "open", .path = path, .flags = kFlags},
@@ -96,7 +96,7 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-// Whose it is decides what can be done: in /tmp and /dev/shm nobody can remove what others have made.
+// The owner decides about the remedy: in /tmp and /dev/shm users cannot remove others' directories.
 tl::unexpected<base::Error> not_private(const std::string& path, const char* cause, bool ours, const char* remedy) {
   return base::fail(PERDURE_PERMISSION, path, cause,
                     ours ? remedy : "only its owner or an administrator can remove it");
@@ -104,7 +104,7 @@ tl::unexpected<base::Error> not_private(const std::string& path, const char* cau
 
 base::Status sync_open(const Fd& fd, const std::string& path) {
   const int result = system_call({.call = "fsync_dir", .path = path}, [&] { return ::fsync(fd.get()); });
-  // Some file systems keep their directories in order by themselves and refuse the call.
+  // Some file systems keep their directories consistent by themselves, and refuse the call.
   if (result < 0 && errno != EINVAL) return call_failed("fsync of the directory", path);
   return {};
 }
@@ -186,8 +186,8 @@ base::Status make_directories(const std::string& path) {
     if (there) break;
     missing.push_back(level);
   }
-  if (missing.empty()) return make_directory(path);  // refuses what is not a directory
-  // A level that somebody else makes at the same moment is synced too: we promise that it stays, whoever made it.
+  if (missing.empty()) return make_directory(path);  // refuses anything but a directory
+  // Syncs also a level that another process makes at the same moment: we promise that all levels stay.
   for (auto next = missing.rbegin(); next != missing.rend(); ++next) {
     PERDURE_CHECK(make_directory(*next));
     PERDURE_CHECK(sync_directory(parent_of(*next)));
@@ -299,7 +299,7 @@ base::Result<FileIdentity> Directory::identity_of(const std::string& name) const
   return identity_in(facts);
 }
 
-// Through a descriptor of its own: positions belong to what was opened, and several threads may list at once.
+// Opens a descriptor of its own: positions belong to the open file, and several threads may list at once.
 base::Result<std::vector<Entry>> Directory::list() const {
   Fd fd(system_call({.call = "open", .path = path_, .flags = kDirectory},
                     [&] { return ::openat(fd_.get(), ".", kDirectory); }));

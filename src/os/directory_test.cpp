@@ -61,7 +61,7 @@ TEST(MakeDirectory, IsPrivateAndRepeatable) {
   EXPECT_FALSE(make_directory(directory / "file"));
 }
 
-/// Writes down calls and paths.
+/// Records calls and paths.
 struct Recorder : Hooks {
   void after(const Operation& operation, int error_number) override {
     if (error_number == 0) calls.push_back(std::string(operation.call) + " " + operation.path);

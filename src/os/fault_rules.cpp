@@ -25,7 +25,7 @@ struct ErrnoName {
   std::string_view name;
   int number;
 };
-constexpr int kThrows = -1;  // memory that is refused: std::bad_alloc
+constexpr int kThrows = -1;  // stands for refused memory: std::bad_alloc
 constexpr std::array kErrnoNames = {
     ErrnoName{"BAD_ALLOC", kThrows},
     ErrnoName{"EIO", EIO},
@@ -139,7 +139,7 @@ base::Status install(const std::string& value) {
     return {};
   }
   PERDURE_TRY(std::vector<FaultRule> rules, parse_fault_rules(value));
-  // Never deleted: other threads may be asking it until the process ends.
+  // Never deleted: other threads may ask it until the process ends.
   static FaultRules* installed = new FaultRules(std::move(rules));
   install_hooks(installed);
   return {};
@@ -172,7 +172,7 @@ void FaultRules::set_rules(std::vector<FaultRule> rules) {
   matches_.assign(rules_.size(), 0);
 }
 
-// Plain calls, not those of file.hpp: these are what the hooks are asked about.
+// Makes plain calls instead of those of file.hpp, which would ask the hooks.
 void FaultRules::reload_if_changed() {
   struct stat facts {};
   Stamp now;

@@ -1,6 +1,6 @@
 #pragma once
-// Faults by rule, for tests of whole programs: PERDURE_TEST_FAULTS makes chosen system calls fail, wait, or move fewer
-// bytes than they were asked to.
+// Injects faults by rule, for tests of whole programs. PERDURE_TEST_FAULTS makes chosen system calls fail, wait, or
+// move fewer bytes than asked.
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace perdure::os {
 
-/// One rule: calls named `call` ("*": any) on paths that contain `path` fail, from the `from`-th on, `count` times (0:
-/// for ever), with `error_number`; or, with `delay_ms`, all of them wait; or, with `most_bytes`, every "pwrite" and
-/// "pread" moves that many bytes at most.
+/// One rule for calls named `call` ("*": any) on paths that contain `path`. Such calls fail with `error_number`, from
+/// the `from`-th on, `count` times (0: for ever). With `delay_ms` all of them wait instead. With `most_bytes` every
+/// "pwrite" and "pread" moves at most so many bytes.
 struct FaultRule {
   std::string call;
   std::string path;
@@ -24,20 +24,20 @@ struct FaultRule {
   std::uint64_t most_bytes = 0;
 };
 
-/// The error BAD_ALLOC is memory that the caller could not get: std::bad_alloc. The calls "thread" and "thread_body"
-/// have the thread's name for their path (os/thread.hpp). Rules separated by ';' or a new line, each
-/// "CALL:PATH:ERRNO[:FROM[:COUNT]]", "slow:PATH:MILLISECONDS" or "short:PATH:BYTES"; '#' begins a comment.
-/// "pwrite:/store/:ENOSPC:3:2" lets the 3rd and 4th pwrite below /store/ fail. Without FROM: the first and all later
-/// ones; with FROM and without COUNT: from that one on. Paths hold no ':' and no ';'.
+/// Parses rules that are separated by ';' or a new line, each "CALL:PATH:ERRNO[:FROM[:COUNT]]",
+/// "slow:PATH:MILLISECONDS" or "short:PATH:BYTES". '#' begins a comment. "pwrite:/store/:ENOSPC:3:2" lets the 3rd and
+/// 4th pwrite below /store/ fail. Without FROM all calls fail; with FROM and without COUNT all from that one on. Paths
+/// hold no ':' and no ';'. The error BAD_ALLOC stands for refused memory: std::bad_alloc. The calls "thread" and
+/// "thread_body" have the thread's name for their path (os/thread.hpp).
 base::Result<std::vector<FaultRule>> parse_fault_rules(std::string_view text);
 
 class FaultRules : public Hooks {
  public:
   explicit FaultRules(std::vector<FaultRule> rules);
-  /// Reads the rules of `file` again whenever it changes (replace it by rename); counting starts anew then. A missing
-  /// file means no rules; one with a mistake leaves those before it in force.
+  /// Reads the rules of `file` again whenever it changes, and restarts counting. Replace the file by rename. A missing
+  /// file means no rules; from a malformed one the rules before it stay in force.
   static FaultRules* watching(std::string file);
-  /// The first rule that applies decides; every rule counts every call it matches.
+  /// The first applicable rule decides. Every rule counts every call that it matches.
   int before(const Operation& operation) override;
   std::size_t most(const Operation& operation, std::size_t asked) override;
 
@@ -58,8 +58,8 @@ class FaultRules : public Hooks {
   Stamp stamp_;
 };
 
-/// Installs, once per process, the rules of PERDURE_TEST_FAULTS: the rules themselves, or "@/path/of/a/file" with them.
-/// PERDURE_INVALID_ARGUMENT when they cannot be understood; nothing is installed then.
+/// Installs the rules of PERDURE_TEST_FAULTS once per process: the rules themselves, or "@/path/of/a/file". Fails with
+/// PERDURE_INVALID_ARGUMENT if they cannot be parsed; nothing is installed then.
 base::Status install_faults_from_environment();
 
 }  // namespace perdure::os

@@ -69,8 +69,8 @@ TEST(ParseFaultRules, RefusesMistakesAndQuotesTheRule) {
 TEST(FaultRules, FailExactlyTheCallsThatAreNamed) {
   FaultRules rules(parse_fault_rules("pwrite:/store/:ENOSPC:2:2").value());
   EXPECT_EQ(ask(rules, "pwrite", "/store/a"), 0);
-  EXPECT_EQ(ask(rules, "pwrite", "/tier/a"), 0);  // another path: not counted
-  EXPECT_EQ(ask(rules, "pread", "/store/a"), 0);  // another call: not counted
+  EXPECT_EQ(ask(rules, "pwrite", "/tier/a"), 0);  // other paths are not counted
+  EXPECT_EQ(ask(rules, "pread", "/store/a"), 0);  // other calls are not counted
   EXPECT_EQ(ask(rules, "pwrite", "/store/b"), ENOSPC);
   EXPECT_EQ(ask(rules, "pwrite", "/store/c"), ENOSPC);
   EXPECT_EQ(ask(rules, "pwrite", "/store/d"), 0);
@@ -136,7 +136,7 @@ TEST(FaultRules, FollowTheFileTheyWatch) {
   EXPECT_EQ(ask(*rules, "open", "/store"), 0);
 }
 
-// The environment is read once per process, so each case gets its own.
+// The process reads the environment once, so each case runs in its own process.
 bool in_child(const char* variable, const std::function<bool()>& works) {
   const pid_t pid = ::fork();
   if (pid == 0) {

@@ -1,4 +1,4 @@
-// One open file. Directories and paths: directory.cpp.
+// Implements open files; directory.cpp has directories and paths.
 #include "os/file.hpp"
 
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 namespace perdure::os {
 namespace {
 
-constexpr mode_t kPrivateFile = 0600, kSharedFile = 0666;  // the system takes the umask off
+constexpr mode_t kPrivateFile = 0600, kSharedFile = 0666;  // the system subtracts the umask
 
 int flags_of(Open mode) {
-  // O_NONBLOCK: opening a FIFO that somebody put there must not hang; it changes nothing for regular files.
+  // O_NONBLOCK: opening a FIFO in the file's place must not hang. It changes nothing for regular files.
   constexpr int kCommon = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   switch (mode) {
     case Open::read:
@@ -48,7 +48,7 @@ base::Error too_large(const std::string& path, std::uint64_t bytes) {
           "ulimit -f unlimited, where the program is started", false};
 }
 
-// The kernel's own number for "not supported", which no header of programs has: some network file systems let it out.
+// The kernel's internal "not supported", which no user header defines: some network file systems leak it.
 constexpr int kNotSupportedInKernel = 524;
 
 bool cannot(int error_number) {
@@ -57,8 +57,8 @@ bool cannot(int error_number) {
 
 }  // namespace
 
-// Asked before a file grows: the kernel's answer would be a signal, SIGXFSZ, that ends the application. Its handling of
-// signals is its own.
+// Callers check this before a file grows: the kernel would answer with SIGXFSZ, which ends the application. Signal
+// handling belongs to the application.
 bool may_have_size(std::uint64_t bytes) { return bytes <= size_limit(); }
 
 Fd& Fd::operator=(Fd&& other) noexcept {
@@ -72,9 +72,9 @@ Fd& Fd::operator=(Fd&& other) noexcept {
 int Fd::release() { return std::exchange(fd_, -1); }
 
 void Fd::reset() {
-  const int kept = errno;  // destructors run between a failure and the reading of its errno
+  const int kept = errno;  // destructors may change errno before it is read
   if (fd_ >= 0) {
-    forget_descriptor(fd_);  // before its number can become somebody else's
+    forget_descriptor(fd_);  // before another thread reuses its number
     ::close(fd_);
   }
   fd_ = -1;
@@ -148,7 +148,7 @@ base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan t
   return done;
 }
 
-// Positions of the descriptor are nobody's: all transfers say where.
+// Nobody uses the descriptor's position: all transfers give theirs.
 std::uint64_t File::next_data(std::uint64_t offset) const {
   const off_t found = system_call({.call = "lseek", .path = path_, .offset = offset},
                                   [&] { return ::lseek(fd(), static_cast<off_t>(offset), SEEK_DATA); });
@@ -174,7 +174,7 @@ base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
 }
 
 base::Status File::truncate(std::uint64_t bytes) const {
-  if (!may_have_size(bytes))  // a file that is longer already may be shortened
+  if (!may_have_size(bytes))  // a longer file may still be shortened
     if (const auto now = size(); !now || *now < bytes) return base::fail(too_large(path_, bytes));
   return checked_call({.call = "ftruncate", .path = path_, .length = bytes},
                       [&] { return ::ftruncate(fd(), static_cast<off_t>(bytes)); });
@@ -183,7 +183,7 @@ base::Status File::truncate(std::uint64_t bytes) const {
 base::Status File::preallocate(std::uint64_t bytes) const {
   if (bytes == 0) return {};
   if (!may_have_size(bytes)) return base::fail(too_large(path_, bytes));
-  // Not posix_fallocate: where the file system cannot, that would write every block.
+  // posix_fallocate would write every block on file systems without fallocate.
   const int result = system_call({.call = "fallocate", .path = path_, .length = bytes},
                                  [&] { return ::fallocate(fd(), 0, 0, static_cast<off_t>(bytes)); });
   if (result < 0 && !cannot(errno)) return call_failed("fallocate", path_);
@@ -207,7 +207,7 @@ base::Status File::punch(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 void File::start_writeback(std::uint64_t offset, std::uint64_t bytes) const {
-  // A hint: an error met here comes again, and is reported, at the sync.
+  // This is a hint: an error met here recurs at the sync, and is reported there.
   (void)system_call({.call = "sync_file_range", .path = path_, .offset = offset, .length = bytes}, [&] {
     return ::sync_file_range(fd(), static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
   });

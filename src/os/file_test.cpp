@@ -53,7 +53,7 @@ TEST(Fd, KeepsErrnoWhenItCloses) {
   EXPECT_EQ(errno, ENOSPC);
 }
 
-/// The limit of file sizes while it lives.
+/// Limits file sizes while it lives.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) {
@@ -69,7 +69,7 @@ class SizeLimit {
   rlimit before_{};
 };
 
-// The system's answer is a signal that ends the program, whose handling is the application's.
+// The system would answer with a signal that ends the program; the application owns signal handling.
 TEST(File, LargerThanTheLimitIsRefusedWithoutASignal) {
   const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
@@ -166,7 +166,7 @@ std::string numbered_text(std::size_t bytes) {
   return text;
 }
 
-// df shows much room, and nothing can be made.
+// df shows much free room, and yet no file can be made.
 TEST(File, ThatCannotBeMadeForWantOfInodesSaysSo) {
   const test_support::DirectoryOn place(test_support::FileSystem::few_files);
   if (!place.missing().empty()) GTEST_SKIP() << place.missing();

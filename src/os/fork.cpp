@@ -13,8 +13,8 @@
 namespace perdure::os {
 namespace {
 
-// One bit per descriptor, because the child of a process with threads may neither lock nor allocate. Those beyond are
-// inherited: nobody has so many.
+// Keeps one bit per descriptor, because the child of a process with threads may neither lock nor allocate. The child
+// inherits descriptors beyond kWords * 64: nobody has so many.
 constexpr std::size_t kWords = 1024;
 std::array<std::atomic<std::uint64_t>, kWords> kept;
 
@@ -24,7 +24,7 @@ std::atomic<std::uint64_t>* word_of(int fd) {
 }
 std::uint64_t bit_of(int fd) { return std::uint64_t{1} << (fd % 64); }
 
-// Runs in the child: async-signal-safe calls only.
+// Runs in the child: only async-signal-safe calls.
 void replace_in_child() {
   int null_fd = -1;
   for (std::size_t index = 0; index < kWords; ++index) {

@@ -16,7 +16,7 @@ namespace {
 
 using test_support::TemporaryDirectory;
 
-/// A child that lives until this is destroyed. It has run `first` before the constructor returns.
+/// A child that lives until this object is destroyed. It has run `first` before the constructor returns.
 class Child {
  public:
   explicit Child(const std::function<bool()>& first) {

@@ -8,8 +8,8 @@ std::atomic<Hooks*> installed{nullptr};
 std::atomic<std::size_t> holders{0};
 }  // namespace
 
-// Whoever holds the old hooks counted itself before it read their address; in the one order of all these operations
-// that was before the exchange, or it read the new address.
+// A thread counts itself before it reads the hooks' address. In the total order of these operations, it either did so
+// before the exchange, or it read the new address.
 void install_hooks(Hooks* hooks) {
   if (installed.exchange(hooks) == nullptr) return;
   while (holders.load() != 0) std::this_thread::yield();

@@ -46,7 +46,7 @@ TEST(Hooks, AreAskedBeforeEveryCallAndToldItsOutcome) {
     ASSERT_TRUE(file.truncate(3));
     ASSERT_TRUE(file.sync());
     ASSERT_TRUE(rename_path(path, path + "2"));
-    ASSERT_TRUE(remove_file(path));  // is not there any more
+    ASSERT_TRUE(remove_file(path));  // it is already gone
   }
   EXPECT_THAT(recorder.results, ElementsAre("open 0", "fstat 0", "pwrite 0", "ftruncate 0", "fsync 0", "rename 0",
                                             "unlink " + std::to_string(ENOENT)));
@@ -58,7 +58,7 @@ TEST(Hooks, AreAskedBeforeEveryCallAndToldItsOutcome) {
   EXPECT_FALSE(HeldHooks());
 }
 
-// Whoever installs hooks lets them end afterwards, while an engine's thread may have been asking them.
+// The installer destroys removed hooks, while an engine's thread may have been asking them.
 TEST(Hooks, ThatAreRemovedAreNotAskedAnyMore) {
   struct SlowHooks : Hooks {
     int before(const Operation&) override {

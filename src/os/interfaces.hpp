@@ -1,5 +1,5 @@
 #pragma once
-// The network interfaces of this node.
+// Lists the network interfaces of this node.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@ struct Interface {
   std::string address;  ///< numeric
 };
 
-/// Every address of every interface that is up, those of IPv4 first; none of those that are good within one link only.
-/// None where the system does not say.
+/// Returns every address of every interface that is up, IPv4 first, without link-local ones. Empty if the system does
+/// not say.
 std::vector<Interface> interfaces();
 
-/// Of the interface of this name: its first address. Nothing: no interface that is up is called so.
+/// Returns the first address of the interface of this name; nothing if no interface of that name is up.
 std::optional<std::string> address_of_interface(const std::string& name);
 
 }  // namespace perdure::os

@@ -25,7 +25,7 @@ namespace perdure::os {
 namespace {
 
 constexpr int kPipeBytes = 1 << 20;
-constexpr int kFailed = 125;  // of a child whose work threw
+constexpr int kFailed = 125;  // status of a child whose work threw
 
 void limit(decltype(RLIMIT_CPU) what, std::uint64_t most) {
   rlimit now{};
@@ -89,7 +89,7 @@ base::Result<LimitedChild> LimitedChild::start(const Limits& limits, const std::
   if (process > 0) return LimitedChild(process, std::move(heard), limits);
   (void)::close(heard.get());
   become_limited(limits, said.get());
-  if (::getppid() != parent) ::_exit(kFailed);  // it died before we asked to go with it
+  if (::getppid() != parent) ::_exit(kFailed);  // the parent died before we asked to die with it
   Output output(said.get(), limits.step_cpu_s);
   output.step();
   try {
@@ -120,11 +120,11 @@ bool LimitedChild::hear(base::ByteSpan bytes) {
 }
 
 std::string LimitedChild::end() {
-  pipe_.reset();  // who still speaks ends
+  pipe_.reset();  // a child that still writes ends
   int status = 0;
   while (::waitpid(process_, &status, 0) < 0)
     if (errno != EINTR) {
-      status = 0;  // the program takes the ends of all children
+      status = 0;  // the program reaps all children itself
       break;
     }
   process_ = -1;

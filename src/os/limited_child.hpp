@@ -1,6 +1,6 @@
 #pragma once
-// Work on what a stranger made, by code that may not survive it: a child of fork() does it, within limits, and its
-// parent gets what it says by a pipe.
+// Runs code that may not survive untrusted input in a child of fork(), within limits. The child reports to its parent
+// through a pipe.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace perdure::os {
 
 class LimitedChild {
  public:
-  /// `memory_bytes`: beyond what the process has when the child begins. It is not limited beside the address sanitizer,
-  /// which takes terabytes of addresses.
+  /// `memory_bytes` counts beyond the memory at the child's start. It is not applied under the address sanitizer, which
+  /// reserves terabytes of addresses.
   struct Limits {
     std::uint64_t memory_bytes = 0;
-    std::uint64_t step_cpu_s = 0;  ///< processor time of one step
+    std::uint64_t step_cpu_s = 0;  ///< processor time of one step, in seconds
   };
-  /// In the child: what is said, and that a step begins.
+  /// The child writes its output, and reports that a step begins.
   class Output {
    public:
     Output(int pipe, std::uint64_t step_cpu_s) : pipe_(pipe), step_cpu_s_(step_cpu_s) {}
-    /// Ends the child where nobody listens any more.
+    /// Ends the child if nobody reads any more.
     void say(base::ConstByteSpan bytes);
     void step();
 
@@ -33,18 +33,18 @@ class LimitedChild {
     int pipe_;
     std::uint64_t step_cpu_s_;
   };
-  /// `work` runs in the child, with neither standard streams nor a core file, and the child ends with it: nothing that
-  /// the parent registered for its own end is run.
+  /// Runs `work` in a child without standard streams and core file. The child ends with `work`, and runs none of the
+  /// parent's exit handlers.
   static base::Result<LimitedChild> start(const Limits& limits, const std::function<void(Output&)>& work);
 
   LimitedChild(LimitedChild&&) noexcept;
   LimitedChild& operator=(LimitedChild&&) = delete;
-  /// Ends the child.
+  /// Kills the child.
   ~LimitedChild();
-  /// All of `bytes`; false where the child ended before it had said so much.
+  /// Reads exactly bytes.size() bytes; false if the child ended before it wrote them.
   bool hear(base::ByteSpan bytes);
-  /// Waits for the end of a child that says nothing more: how it ended, as a part of a sentence ("it was ended by
-  /// signal 11 (Segmentation fault)").
+  /// Waits for the end of a child that writes nothing more. Returns how it ended as a part of a sentence ("it was ended
+  /// by signal 11 (Segmentation fault)").
   std::string end();
 
  private:

@@ -23,7 +23,7 @@ LimitedChild child_of(const std::function<void(Output&)>& work) {
   return std::move(*child);
 }
 
-// How a child ended that had said nothing.
+// Returns how a child ended that wrote nothing.
 std::string end_of(const std::function<void(Output&)>& work) {
   LimitedChild child = child_of(work);
   std::byte one{};
@@ -58,7 +58,7 @@ TEST(LimitedChildren, WithoutEndAreEndedAfterTheTimeOfAStep) {
             "it took more than 1 s of a processor for one step");
 }
 
-// Together they take more than one step may.
+// Together the steps take more time than one step may.
 TEST(LimitedChildren, HaveTheTimeOfAStepForEach) {
   LimitedChild child = child_of([](Output& output) {
     for (int step = 0; step < 4; ++step) {

@@ -36,8 +36,8 @@ tl::unexpected<base::Error> no_room(const std::string& path, std::uint64_t bytes
                     "free space on this file system, or memory, or ask for less", true);
 }
 
-// Reserves more address space than needed and maps the file at the place in it that is as far from a huge-page boundary
-// as `offset` is; what is left over at both ends is given back.
+// Reserves more address space than needed. It maps the file where its distance from a huge-page boundary equals that of
+// `offset`, and unmaps the rest at both ends.
 base::Result<std::byte*> map_aligned(const File& file, std::uint64_t offset, std::uint64_t bytes, int protection) {
   const std::uint64_t wanted = base::round_up(bytes, page_bytes());
   const std::uint64_t reserved = wanted + kHugePage;
@@ -82,7 +82,7 @@ base::Result<Mapping> Mapping::map(const File& file, std::uint64_t offset, std::
   if (bytes == 0 || offset % page_bytes() != 0 || offset + bytes < offset)
     return base::fail(PERDURE_INVALID_ARGUMENT, file.path(), "mmap: empty range or offset within a page");
   PERDURE_TRY(const std::uint64_t file_bytes, file.size());
-  if (offset + bytes > file_bytes)  // touching what lies behind the end would be SIGBUS
+  if (offset + bytes > file_bytes)  // touching memory behind the end would raise SIGBUS
     return base::fail(PERDURE_CORRUPT, file.path(),
                       "mmap at offset " + std::to_string(offset) + ": the file ends after " +
                           std::to_string(file_bytes) + " bytes, " + std::to_string(offset + bytes) + " expected");
@@ -91,8 +91,7 @@ base::Result<Mapping> Mapping::map(const File& file, std::uint64_t offset, std::
   mapping.offset_ = offset;
   PERDURE_TRY(mapping.data_, map_aligned(file, offset, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ));
   mapping.size_ = bytes;
-  // Linux before 5.14 cannot populate for writing; there populate() goes through the file, which must stay open for
-  // that.
+  // Linux before 5.14 cannot populate for writing. There populate() goes through the file, which must stay open.
   if (writable && advise(file.path(), mapping.data_, 0, MADV_POPULATE_WRITE) < 0) {
     mapping.file_ = Fd(::fcntl(file.fd(), F_DUPFD_CLOEXEC, 0));
     if (!mapping.file_) return call_failed("fcntl", file.path());
@@ -148,7 +147,7 @@ base::Status Mapping::populate_through_file(std::uint64_t first, std::uint64_t l
   });
   if (result < 0 && (errno == ENOSPC || errno == ENOMEM)) return no_room(path_, length);
   if (result < 0) return call_failed("fallocate", first, path_);
-  // Adding nothing atomically maps the page for writing and cannot lose what another process writes there meanwhile.
+  // An atomic addition of nothing maps the page for writing, and loses no concurrent write of another process.
   for (std::uint64_t at = first; at < first + length && at < size_; at += page_bytes())
     std::atomic_ref(reinterpret_cast<unsigned char&>(data_[at])).fetch_or(0);
   return {};

@@ -147,7 +147,7 @@ TEST_F(MappingOfSharedMemory, SaysThatThereIsNoRoom) {
 }
 
 TEST_F(MappingOfSharedMemory, SaysThatAFullFileSystemHasNoRoom) {
-  // The real thing where we may: a tmpfs of one megabyte for an arena of two.
+  // Uses a real full file system if we may mount one: a tmpfs of one megabyte for an arena of two.
   const std::string small = directory_ / "small";
   ASSERT_TRUE(make_directory(small));
   const std::string mount = "mount -t tmpfs -o size=1m none " + small + " 2>/dev/null";
@@ -162,7 +162,7 @@ TEST_F(MappingOfSharedMemory, SaysThatAFullFileSystemHasNoRoom) {
   EXPECT_EQ(std::system(("umount " + small).c_str()), 0);
 }
 
-// A kernel before 5.14 answers EINVAL, here played by the hooks.
+// A kernel before 5.14 answers EINVAL; the hooks play it.
 class MappingOnAnOldKernel : public MappingOfSharedMemory {
  protected:
   FaultRules old_kernel_{parse_fault_rules("madvise::EINVAL").value()};

@@ -12,27 +12,27 @@
 #include "os/affinity.hpp"
 #include "os/thread.hpp"
 
-#ifndef MADV_POPULATE_WRITE  // of the C library's headers before 2.34
+#ifndef MADV_POPULATE_WRITE  // missing in headers of the C library before 2.34
 #define MADV_POPULATE_WRITE 23
 #endif
 
 namespace perdure::os {
 namespace {
 
-constexpr std::size_t kNodeWords = 1024 / (8 * sizeof(unsigned long));  // the most nodes that kernels have
+constexpr std::size_t kNodeWords = 1024 / (8 * sizeof(unsigned long));  // kernels have at most so many nodes
 constexpr std::size_t kPagesOfACall = 512;
 
-/// The calling thread, for the rest of its life.
+/// Sets the policy of the calling thread for the rest of its life.
 bool prefer_memory_of(std::uint32_t node) {
   constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
   std::array<unsigned long, kNodeWords> words{};
   if (node >= kNodeWords * kWordBits) return false;
   words[node / kWordBits] |= 1UL << (node % kWordBits);
-  // The kernel takes one bit less than it is told.
+  // The kernel reads one bit less than the count says.
   return ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, words.data(), kNodeWords * kWordBits + 1) == 0;
 }
 
-/// Whole pages: what else lies on the first and last one keeps its content.
+/// Returns the whole pages that contain `memory`. Other content of the first and last page stays.
 base::MemorySpan whole_pages(base::MemorySpan memory) {
   const std::uint64_t page = page_size();
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.address), end = begin + memory.length;
@@ -55,7 +55,7 @@ bool has_several_nodes() {
 void find_nodes(std::span<void* const> addresses, std::span<int> nodes) {
   std::fill(nodes.begin(), nodes.end(), -1);
   const std::size_t count = std::min(addresses.size(), nodes.size());
-  // It only asks.
+  // Without target nodes the call only asks.
   if (count > 0 && ::syscall(SYS_move_pages, 0, count, addresses.data(), nullptr, nodes.data(), 0) != 0)
     std::fill(nodes.begin(), nodes.end(), -1);
 }

@@ -1,6 +1,5 @@
 #pragma once
-// On which nodes of memory pages are, and to which they come. Of the calling process alone; nothing of it needs a
-// privilege.
+// Finds and chooses the memory nodes of pages, of the calling process alone. No call needs a privilege.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,25 +10,25 @@
 
 namespace perdure::os {
 
-/// Bytes of a page, which are also the alignment of one.
+/// Returns the size of a page in bytes, which is also its alignment.
 std::uint64_t page_size();
-/// Several nodes are online. A machine that does not say has one.
+/// Whether several nodes are online. A machine that does not say counts as one node.
 bool has_several_nodes();
-/// Where the pages are that have these addresses; below 0: there is none, or the kernel does not say.
+/// Writes the node of the page at each address; a negative number if there is no page or the kernel does not say.
 void find_nodes(std::span<void* const> addresses, std::span<int> nodes);
-/// Whoever started this thread, or the thread itself, chose where its memory is to come from (set_mempolicy, numactl).
+/// Whether this thread, or the one that started it, has a memory policy (set_mempolicy, numactl).
 bool has_memory_policy();
-/// What belongs to a node.
+/// The processors and the memory that belong to a node.
 struct NodeMemory {
   std::uint32_t node = 0;
-  CpuSet cpus;  ///< of the node, if it has any
+  CpuSet cpus;  ///< processors of the node, if it has any
   std::vector<base::MemorySpan> memory;
 };
-/// Where this memory has no pages yet it gets them now, from its node as long as there are any: touched by a thread for
-/// each node, which runs there. What is there stays as it is, content and place, and a policy of the mapping (mbind)
-/// counts for more. False: something is left for whoever touches it first.
+/// Allocates the missing pages of this memory now, from its node while that has free ones. A thread per node touches
+/// them there. Existing pages keep content and place, and a policy of the mapping (mbind) takes precedence. False:
+/// pages are left for their first user to touch.
 bool touch_on_nodes(std::span<const NodeMemory> memory);
-/// Moves the pages that are not on this node to it, as far as the kernel can.
+/// Moves pages from other nodes to this one, as far as the kernel can.
 void move_to_node(std::uint32_t node, base::MemorySpan memory);
 
 }  // namespace perdure::os

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPages = 16;
 
-/// Pages that nobody has touched.
+/// Maps pages that nobody has touched.
 class Untouched {
  public:
   Untouched()
@@ -39,7 +39,7 @@ class Untouched {
   std::byte* memory_;
 };
 
-/// A node that this thread has memory of.
+/// Returns a node from which this thread has memory.
 int some_node() {
   const int value = 1;
   const void* const address = &value;
@@ -64,7 +64,7 @@ TEST(MemoryNodes, GetThePagesThatAreMissingAndNoContentChanges) {
   const Untouched memory;
   *memory.page(3) = std::byte{7};
   const CpuSet before = own_cpus();
-  // Not from the first byte of a page on, and not to the last one.
+  // The ranges begin within a page, and end before the last byte of one.
   const std::vector<NodeMemory> parts{
       {static_cast<std::uint32_t>(node), before, {{memory.page(2) + 100, 3 * page_size()}, {memory.page(9), 1}}}};
   if (!touch_on_nodes(parts)) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE (before 5.14)";

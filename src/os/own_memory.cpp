@@ -24,10 +24,10 @@
 namespace perdure::os {
 namespace {
 
-constexpr std::size_t kMostQueries = 256;  // more take longer than the list of all
-constexpr std::uint64_t kNear = 1 << 20;   // what is between two ranges costs less than a question more
+constexpr std::size_t kMostQueries = 256;  // more take longer than the list of all mappings
+constexpr std::uint64_t kNear = 1 << 20;   // to include a smaller gap costs less than another query
 
-/// Of one mapping: PROCMAP_QUERY of Linux 6.11, which headers may be older than.
+/// The argument of PROCMAP_QUERY for one mapping (Linux 6.11; older headers lack it).
 struct AskedMapping {
   std::uint64_t size = sizeof(AskedMapping);
   std::uint64_t wanted = 0, address = 0;
@@ -36,7 +36,7 @@ struct AskedMapping {
   std::uint64_t name = 0, build_id = 0;
 };
 constexpr unsigned long kQueryMapping = _IOWR('f', 17, AskedMapping);
-constexpr std::uint64_t kReadable = 1, kWritable = 2, kShared = 8;  // and 4, which is executable
+constexpr std::uint64_t kReadable = 1, kWritable = 2, kShared = 8;  // 4 is executable
 constexpr std::uint64_t kKinds = kReadable | kWritable | kShared, kPrivateAndWritable = kReadable | kWritable;
 constexpr std::uint64_t kThisOrTheNext = 16;
 
@@ -47,7 +47,7 @@ std::string text_of(const char* path) {
 
 bool is_anonymous(std::string_view name) { return name.empty() || name == "[heap]" || name.starts_with("[anon:"); }
 
-/// Adds it to memory before it, where that is side by side with it.
+/// Appends `memory`, merged with the last range if that is adjacent.
 void add(std::vector<AddressRange>& all, const AddressRange& memory) {
   if (!all.empty() && all.back().end == memory.begin)
     all.back().end = memory.end;
@@ -86,7 +86,7 @@ std::optional<std::vector<AddressRange>> asked_private_memory(std::span<const Ad
       query.name_bytes = name.size();
       query.name = reinterpret_cast<std::uint64_t>(name.data());
       if (::ioctl(maps.get(), kQueryMapping, &query) != 0) {
-        if (errno == ENOENT) return all;  // there is none behind it
+        if (errno == ENOENT) return all;  // no mapping follows
         return std::nullopt;
       }
       if (query.begin >= range.end) break;
@@ -126,7 +126,7 @@ std::string silent_device() {
   return "";
 }
 
-// MS_ASYNC does nothing on Linux but look for gaps (msync(2): ENOMEM).
+// On Linux MS_ASYNC only looks for gaps (msync(2): ENOMEM).
 bool is_mapped(std::uint64_t begin, std::uint64_t bytes) {
   if (bytes == 0) return true;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -136,7 +136,7 @@ bool is_mapped(std::uint64_t begin, std::uint64_t bytes) {
 
 namespace {
 
-// Of ranges that are not all mapped with what is between them. Each gap costs a few questions for each halving.
+// Bisects ranges that are not all mapped, gaps included. Each gap costs a few queries per halving.
 std::optional<std::size_t> unmapped_among(std::span<const AddressRange> ascending) {
   if (ascending.size() == 1) return 0;
   std::size_t begin = 0;

@@ -55,7 +55,7 @@ TEST(OwnMemory, OfThisProcessIsToldFromWhatItShares) {
   for (void* one : {mine, shared, fixed}) ::munmap(one, kOwnBytes);
 }
 
-// Whichever way it is asked for. Of memory that nobody else maps or protects meanwhile: kinds in turn, and a hole.
+// Both ways must agree. The memory alternates kinds and has a hole; nobody else maps or protects it meanwhile.
 TEST(OwnMemory, IsTheSameByQuestionsAndByTheList) {
   constexpr std::size_t kPart = 1 << 16;
   auto* const all =
@@ -73,7 +73,7 @@ TEST(OwnMemory, IsTheSameByQuestionsAndByTheList) {
     return found;
   };
   EXPECT_EQ(in_it(private_memory(std::vector<AddressRange>(1000, whole)).value()), expected) << "the list";
-  // In any order, more than once, and in parts.
+  // The ranges are unsorted, repeated, and partial.
   const std::vector<AddressRange> within = {
       {whole.end - kPart, whole.end}, whole, {whole.begin, whole.begin + 1}, whole};
   if (const auto asked = asked_private_memory(within))

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kQuotaBlock = 1024;
 
-// A soft limit holds after its grace time; where there is a hard one, that is meant.
+// A soft limit applies after its grace time; a hard one takes precedence.
 std::uint64_t limit_of(std::uint64_t hard, std::uint64_t soft, std::uint64_t unit) {
   const std::uint64_t limit = hard != 0 ? hard : soft;
   return limit == 0 || limit >= Quota::kUnlimited / unit ? Quota::kUnlimited : limit * unit;

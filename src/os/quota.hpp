@@ -1,12 +1,12 @@
 #pragma once
-// What quotas of a file system leave to this user.
+// Reads how much file system quotas leave to this user.
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace perdure::os {
 
-/// Of the user and of its group, the one that leaves less.
+/// The tighter quota of the user and of its group.
 struct Quota {
   static constexpr std::uint64_t kUnlimited = UINT64_MAX;
   std::uint64_t limit_bytes = kUnlimited, used_bytes = 0;
@@ -20,10 +20,11 @@ struct Quota {
   }
 };
 
-/// What leaves less, of bytes and of files.
+/// Returns the tighter one, for bytes and for files separately.
 Quota less_of(const Quota& one, const Quota& other);
 
-/// Of the file system of the directory `path`. Nothing: there are no quotas, or the kernel cannot say (NFS, Lustre).
+/// Returns the quota on the file system of the directory `path`. Nothing: no quotas, or the kernel cannot say (NFS,
+/// Lustre).
 std::optional<Quota> quota(const std::string& path);
 
 }  // namespace perdure::os

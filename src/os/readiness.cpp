@@ -41,7 +41,7 @@ void Readiness::change(const Fd& fd, std::uint64_t number, Interest interest) {
 
 void Readiness::remove(const Fd& fd) { (void)control(fd_, EPOLL_CTL_DEL, fd, 0, 0); }
 
-// epoll_wait() itself knows milliseconds only.
+// epoll_wait() itself has a resolution of milliseconds.
 base::Result<std::vector<Readiness::Event>> Readiness::wait(std::optional<std::uint64_t> timeout_ns) const {
   PERDURE_CHECK(is_there());
   pollfd any{fd_.get(), POLLIN, 0};

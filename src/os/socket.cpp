@@ -25,11 +25,11 @@ constexpr int kBacklog = 1024;
 constexpr mode_t kPrivateSocket = 0600;
 constexpr time_t kConnectPatience_s = 10;
 constexpr std::uint64_t kNsPerMillisecond = 1'000'000;
-const std::string kNoPath = "socket";  // what messages and hooks call a connection
+const std::string kNoPath = "socket";  // names a connection in messages and hooks
 
 struct Address {
   sockaddr_un raw{};
-  Fd directory;  ///< keeps the way through /proc/self/fd open
+  Fd directory;  ///< keeps the path through /proc/self/fd valid
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&raw); }
 };
 
@@ -64,8 +64,8 @@ bool peer_is_us(const Fd& socket) {
   return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == ::geteuid();
 }
 
-// While we judge and replace a dead socket nobody else in this directory may do the same, or two engines would each
-// remove the other's fresh socket. Where directories cannot be locked (some network file systems) we go without.
+// Locks the directory while we judge and replace a dead socket. Otherwise two engines would each remove the other's
+// fresh socket. If directories cannot be locked (some network file systems), we go without.
 Fd lock_parent(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   Fd directory(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -80,7 +80,7 @@ int bind_to(const Fd& socket, const Address& address, const std::string& path) {
                      [&] { return ::bind(socket.get(), address.get(), sizeof address.raw); });
 }
 
-// Success when what is at `path` was a socket without a listener and is gone now.
+// Removes the socket at `path` if it has no listener. Fails if something else is there.
 base::Status remove_dead_socket(const Address& address, const std::string& path) {
   struct stat facts {};
   if (system_call({.call = "lstat", .path = path}, [&] { return ::lstat(path.c_str(), &facts); }) < 0)
@@ -92,7 +92,9 @@ base::Status remove_dead_socket(const Address& address, const std::string& path)
                                  [&] { return ::connect(probe.get(), address.get(), sizeof address.raw); });
   if (result < 0 && errno == ENOENT) return {};
   if (result < 0 && errno == ECONNREFUSED) return remove_file(path);
-  if (result < 0 && errno != EAGAIN) return call_failed("connect", path);  // EAGAIN: it lives, its queue is full
+  if (result < 0 && errno != EAGAIN)
+    return call_failed("connect", path);  // EAGAIN: the listener lives, its queue is
+                                          // full
   return base::fail(PERDURE_BUSY, path, "bind: another process listens there", {}, true);
 }
 
@@ -107,7 +109,7 @@ base::Result<Fd> connect_within(const std::string& path, time_t patience_s) {
   if (!address && address.error().code == PERDURE_NOT_FOUND) address.error().code = PERDURE_UNAVAILABLE;
   if (!address) return base::fail(std::move(address).error());
   PERDURE_TRY(Fd socket, make_socket(path, wait ? 0 : SOCK_NONBLOCK));
-  // A listener that hangs lets its queue fill up, and connect() would wait for it for ever.
+  // The queue of a hanging listener fills up, and connect() would wait for ever.
   if (wait) set_connect_patience(socket, patience_s);
   const int result = system_call({.call = "connect", .path = path},
                                  [&] { return ::connect(socket.get(), address->get(), sizeof address->raw); });
@@ -125,7 +127,7 @@ base::Result<Fd> connect_within(const std::string& path, time_t patience_s) {
   return socket;
 }
 
-// Waits for `events`; false when `deadline_ns` (0: none) passed.
+// Waits for `events`; false if `deadline_ns` (0: none) passed.
 base::Result<bool> wait_for(const Fd& socket, short events, std::uint64_t deadline_ns) {
   for (;;) {
     int timeout_ms = -1;
@@ -148,7 +150,7 @@ base::Result<bool> wait_for(const Fd& socket, short events, std::uint64_t deadli
 base::Result<Fd> listen_at(const std::string& path) {
   PERDURE_TRY(const Address address, make_address(path));
   PERDURE_TRY(Fd socket, make_socket(path, SOCK_NONBLOCK));
-  // Linux gives the socket's own mode to the name that bind() makes: at no moment can others connect.
+  // Linux gives the socket's own mode to the name that bind() makes: others can never connect.
   if (::fchmod(socket.get(), kPrivateSocket) < 0) return call_failed("fchmod", path);
   const Fd lock = lock_parent(path);
   if (bind_to(socket, address, path) < 0) {

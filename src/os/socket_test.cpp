@@ -29,7 +29,7 @@ using test_support::TemporaryDirectory;
 
 constexpr std::uint64_t kLong_ns = 60'000'000'000;
 
-/// Signals that interrupt calls that wait.
+/// Sends signals that interrupt waiting calls.
 class Interruptions {
  public:
   Interruptions() {
@@ -157,7 +157,7 @@ TEST_F(Socket, ReplacesNothingThatItCannotLookAt) {
   EXPECT_TRUE(connect_to(path_));
 }
 
-/// Looks, before every connect(), how long the process's sockets wait for one.
+/// Records, at every connect(), the timeout of the process's sockets.
 class PatienceAtConnect : public Hooks {
  public:
   int before(const Operation& operation) override {

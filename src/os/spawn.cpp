@@ -21,7 +21,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-// From here to exec only async-signal-safe calls: the process we were forked from may have threads.
+// From here to exec only async-signal-safe calls are allowed: the forking process may have threads.
 [[noreturn]] void give_up(int report_fd) {
   const int error = errno;
   [[maybe_unused]] const ssize_t written = ::write(report_fd, &error, sizeof error);
@@ -68,7 +68,7 @@ base::Status spawn_daemon(const BackgroundProgram& program) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    // Ends when exec closed the pipe, or with the reason why there was no exec.
+    // The read returns when exec closed the pipe, or with the reason why exec failed.
     if (::read(report[0], &error, sizeof error) != static_cast<ssize_t>(sizeof error)) error = 0;
   }
   ::close(report[0]);

@@ -1,5 +1,5 @@
 #pragma once
-// Starting a process that lives on its own.
+// Starts a process that is not our child.
 #include <string>
 #include <vector>
 
@@ -7,17 +7,17 @@
 
 namespace perdure::os {
 
-/// What starts as a process that lives on its own.
+/// The program that spawn_daemon() starts.
 struct BackgroundProgram {
   std::string path;
   std::vector<std::string> arguments;    ///< without argv[0]
-  std::vector<std::string> environment;  ///< NAME=VALUE, and nothing else
-  std::string errors;                    ///< the file, made anew, that gets its standard error
-  int keep_fd = -1;                      ///< a descriptor that it inherits; -1: none
+  std::vector<std::string> environment;  ///< NAME=VALUE; nothing is inherited
+  std::string errors;                    ///< a new file for its standard error
+  int keep_fd = -1;                      ///< an inherited descriptor; -1: none
 };
 
-/// Starts it with a session of its own, not as our child, with the other standard streams on /dev/null and every
-/// descriptor closed but `keep_fd`, so that no reader of our output waits for it.
+/// Starts it in its own session, not as our child. The other standard streams are /dev/null, and all descriptors but
+/// `keep_fd` are closed, so that no reader of our output waits for it.
 base::Status spawn_daemon(const BackgroundProgram& program);
 
 }  // namespace perdure::os

@@ -19,7 +19,7 @@ class SpawnDaemon : public testing::Test {
   BackgroundProgram shell(const std::string& script) const {
     return {"/bin/sh", {"-c", script, "sh", directory_.path()}, {"WORD=told"}, directory_ / "errors", -1};
   }
-  /// What the file holds as soon as it is there.
+  /// Waits until the file is there, and returns its content.
   std::string told(const std::string& name) const {
     std::string text = "nothing";
     EXPECT_TRUE(test_support::eventually("there is a file " + name, [&] {

@@ -1,4 +1,4 @@
-// What the hooks do not see: these functions read facts of the kernel, never a file of ours.
+// Hooks see none of these calls: they read facts of the kernel, never a file of ours.
 #include "os/system.hpp"
 
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
-// A field of /proc/meminfo in bytes; 0 when it is missing.
+// Returns a field of /proc/meminfo in bytes; 0 if it is missing.
 std::uint64_t meminfo_bytes(const std::string& field) {
   std::istringstream lines(read_text("/proc/meminfo"));
   for (std::string line; std::getline(lines, line);)
@@ -120,7 +120,7 @@ unsigned idle_processors() {
 unsigned cpu_count() {
   cpu_set_t mine;
   if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return static_cast<unsigned>(std::max(CPU_COUNT(&mine), 1));
-  return std::max(std::thread::hardware_concurrency(), 1U);  // more processors than a cpu_set_t holds
+  return std::max(std::thread::hardware_concurrency(), 1U);  // there are more processors than a cpu_set_t holds
 }
 
 std::uint32_t user_id() { return ::geteuid(); }
@@ -130,8 +130,7 @@ std::int32_t process_id() { return ::getpid(); }
 bool process_alive(std::int32_t pid) {
   if (pid <= 0) return false;
   if (::kill(pid, 0) != 0) return errno == EPERM;
-  // "pid (name) state ...": the name may hold anything, so look behind its last bracket. Z and X are dead, if not
-  // buried.
+  // In "pid (name) state ..." the name may hold anything: parsing begins behind the last bracket. Z and X are dead.
   const std::string stat = read_text("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t bracket = stat.rfind(") ");
   if (bracket == std::string::npos || bracket + 2 >= stat.size()) return ::kill(pid, 0) == 0 || errno == EPERM;
@@ -169,7 +168,7 @@ std::string user_name(std::uint32_t user) {
 
 std::uint64_t random_u64() {
   std::uint64_t value = 0;
-  // Eight bytes come whole; the call only fails while a signal interrupts the wait for the pool at boot.
+  // Eight bytes come whole. The call fails only while a signal interrupts the wait for the pool at boot.
   while (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) {
   }
   return value;
@@ -198,7 +197,7 @@ std::string library_path() {
   void* extra = nullptr;
   const int found = ::dladdr1(reinterpret_cast<const void*>(&library_path), &info, &extra, RTLD_DL_LINKMAP);
   const auto* map = static_cast<const link_map*>(extra);
-  // The program itself has an empty name here (and dli_fname is only what it was called by).
+  // Here the program itself has an empty name; dli_fname is only the name by which it was called.
   if (found == 0 || map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return program_path();
   std::array<char, PATH_MAX> real{};
   return ::realpath(map->l_name, real.data()) != nullptr ? real.data() : map->l_name;

@@ -1,5 +1,5 @@
 #pragma once
-// Private to os/: runs one system call under the hooks, repeating it when a signal interrupted it.
+// Runs one system call under the hooks, and repeats it if a signal interrupted it. Private to os/.
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace perdure::os {
 
-/// An Operation that owns nothing, so that a call without hooks copies no path.
+/// An Operation that owns nothing, so that calls without hooks copy no path.
 struct Call {
   const char* call;
   std::string_view path;
@@ -24,7 +24,7 @@ struct Call {
   }
 };
 
-/// What `function` returns (negative: failed, errno says why). A hook that refuses gives -1 with its errno.
+/// Returns the result of `function` (negative: failed, errno says why). A hook that refuses gives -1 with its errno.
 template <class Function>
 auto system_call(const Call& call, Function&& function) -> decltype(function()) {
   for (;;) {
@@ -37,7 +37,7 @@ auto system_call(const Call& call, Function&& function) -> decltype(function()) 
     const auto result = refused != 0 ? decltype(function()){-1} : function();
     const int error = refused != 0 ? refused : (result < 0 ? errno : 0);
     if (asked != nullptr) {
-      const HeldHooks hooks;  // none, or others, if they went during the call
+      const HeldHooks hooks;  // none or others if they were replaced during the call
       if (hooks.get() == asked) hooks->after(call.operation(), error);
       errno = error;
     }
@@ -45,19 +45,19 @@ auto system_call(const Call& call, Function&& function) -> decltype(function()) 
   }
 }
 
-/// The kernel transfers at most 0x7ffff000 bytes per call; a round number below keeps transfers aligned.
+/// The kernel transfers at most 0x7ffff000 bytes per call. A round number below that keeps transfers aligned.
 inline constexpr std::size_t kMostPerCall = 1U << 30;
 
-/// How many of the `asked` bytes this transfer may move: all of them, unless the hooks cut it short.
+/// Returns how many of the `asked` bytes this transfer may move: all, unless the hooks cut it short.
 inline std::size_t transferable(const Call& call, std::size_t asked) {
   const HeldHooks hooks;
   return hooks ? std::min(asked, hooks->most(call.operation(), asked)) : asked;
 }
 
-/// What is full: where the file system of `path` has room and no files (inodes) left, the error says that.
+/// Rewords the error if the file system of `path` has free room, but no free files (inodes).
 base::Error name_what_is_full(base::Error error, const std::string& path);
 
-/// The error of the system call that just failed (errno), about `path`.
+/// Returns the error of the system call that just failed (errno), about `path`.
 inline tl::unexpected<base::Error> call_failed(std::string call, const std::string& path) {
   const int number = errno;
   auto error = base::errno_error(number, std::move(call), path);
@@ -69,7 +69,7 @@ inline tl::unexpected<base::Error> call_failed(const char* call, std::uint64_t o
   return call_failed(std::string(call) + " at offset " + std::to_string(offset), path);
 }
 
-/// For calls that give no value: 0 is success.
+/// Runs a call that returns no value; 0 is success.
 template <class Function>
 base::Status checked_call(const Call& call, Function&& function) {
   if (system_call(call, std::forward<Function>(function)) < 0) return call_failed(call.call, std::string(call.path));

@@ -72,7 +72,7 @@ base::Result<TcpListener> listen_tcp(const TcpAddress& address) {
                         [&] { return ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }));
   if (!socket) return call_failed("socket", name);
   keep_from_children(socket.get());
-  const int on = 1;  // who was ended a moment ago does not keep its successor from the port
+  const int on = 1;  // a recently ended process must not keep its successor from the port
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const int bound = system_call({.call = "bind", .path = name},
                                 [&] { return ::bind(socket.get(), found->ai_addr, found->ai_addrlen); });

@@ -18,7 +18,7 @@ int ask(const char* call, const std::string& name) {
   return hooks ? hooks->before(Call{call, name}.operation()) : 0;
 }
 
-// The error itself may want memory that is not there.
+// Copes with refused memory for the error itself.
 base::Error error_of(const std::exception* thrown, const std::string& name) noexcept {
   try {
     if (thrown != nullptr) return base::exception_error(*thrown, "thread '" + name + "'");
@@ -28,7 +28,7 @@ base::Error error_of(const std::exception* thrown, const std::string& name) noex
   }
 }
 
-// What hooks throw is memory that is not there, as it is in a body.
+// Calls the body. Hooks throw to simulate refused memory in a body.
 std::optional<base::Error> call(const std::string& name, const std::function<void()>& body) noexcept {
   try {
     if (ask("thread_body", name) != 0) throw std::bad_alloc();
@@ -52,12 +52,13 @@ class Pause {
   std::chrono::milliseconds next_ = kFirstPause;
 };
 
-// Who is not told waits for ever, and a loop that cannot say what failed would end by it: it is told until it is heard.
+// Repeats the report until it succeeds: a waiter that is not told waits for ever, and a loop that cannot report would
+// end.
 bool tell(const Thread::Failed& failed, const base::Error& why) noexcept {
   for (Pause pause;; pause.wait()) {
     try {
       return failed(why);
-    } catch (...) {  // memory is refused here as well, and may be there soon
+    } catch (...) {  // memory is refused here as well, and may come back soon
     }
   }
 }

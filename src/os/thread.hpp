@@ -1,6 +1,6 @@
 #pragma once
-// The one place where threads are begun (tools/check_threads). A thread that the system refuses is an error, and what
-// a thread's body throws ends nothing but what that body was doing: the application that hosts us never ends by it.
+// Starts threads; no other file does (tools/check_threads). A refused thread is an error. An exception of a body ends
+// only the body's work, never the application that hosts us.
 #include <functional>
 #include <string>
 #include <thread>
@@ -12,18 +12,18 @@ namespace perdure::os {
 
 class Thread {
  public:
-  /// Called on the thread with what the body threw: says that what was under way failed. True: the body is to be called
-  /// again, after a short pause, as that of a loop. When this throws it is called again, until it does not: what it
-  /// did before may come twice, and once the thread is to end it must not throw for ever.
+  /// Reports, on the thread, that the work under way failed with the body's exception. Returning true calls the body
+  /// again after a short pause, as that of a loop. If this throws, it is called again until it does not, so its effects
+  /// may come twice. Once the thread is to end, it must not throw for ever.
   using Failed = std::function<bool(const base::Error& why)>;
 
   Thread() = default;
   Thread(Thread&&) noexcept = default;
   Thread& operator=(Thread&& other) noexcept;
   ~Thread() { join(); }
-  /// PERDURE_NO_SPACE, with the limits that it may be, when the system refuses the thread. `name` says what it is for;
-  /// hooks are asked about "thread" before it is begun, and about "thread_body" (a refusal is memory that the body
-  /// could not get) before each call of the body.
+  /// Starts a thread; PERDURE_NO_SPACE names the possible limits if the system refuses it. `name` says its purpose.
+  /// Hooks are asked about "thread" before it starts, and about "thread_body" before each call of the body, where a
+  /// refusal simulates refused memory.
   static base::Result<Thread> start(const std::string& name, std::function<void()> body, Failed failed);
   bool joinable() const { return thread_.joinable(); }
   void join();
@@ -33,23 +33,23 @@ class Thread {
   std::thread thread_;
 };
 
-/// Several threads. It makes room for a thread before it begins it. Else a thread that runs and finds no room would be
+/// Owns several threads. It reserves room for a thread before it starts it. Without room, a running thread would be
 /// joined at once, and nobody would have told it to end.
 class Threads {
  public:
-  /// Takes what Thread::start takes. Returns refused memory as an error and throws nothing, so that the caller goes on
-  /// to end the threads that it has begun.
+  /// Takes the arguments of Thread::start. Returns refused memory as an error and throws nothing, so that the caller
+  /// can end the threads already started.
   base::Status start(std::string_view name, std::function<void()> body, Thread::Failed failed);
   bool empty() const { return threads_.empty(); }
   std::size_t size() const { return threads_.size(); }
-  /// Waits for all of them, and has none then.
+  /// Waits for all threads, and forgets them.
   void join() { threads_.clear(); }
 
  private:
   std::vector<Thread> threads_;
 };
 
-/// `work` on a thread of its own, which is waited for. What it throws is the error, as is a thread that is refused.
+/// Runs `work` on its own thread and waits for it. Returns its exception, or a refused thread, as an error.
 base::Status run_aside(const std::string& name, const std::function<void()>& work);
 
 }  // namespace perdure::os

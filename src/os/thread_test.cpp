@@ -41,7 +41,7 @@ TEST(Thread, OneThatTheSystemRefusesIsAnErrorThatNamesTheLimits) {
   EXPECT_TRUE(start("janitor"));
 }
 
-// Else the process would end.
+// Otherwise the process would end.
 TEST(Thread, WhatItsBodyThrowsIsTold) {
   for (const bool standard : {true, false}) {
     base::Error told;
@@ -78,8 +78,8 @@ TEST(Thread, ALoopGoesOnAfterThat) {
   EXPECT_EQ(told, 3);
 }
 
-// Memory is refused to who tells it as it was to the body: a loop that ended there would leave its callers waiting, and
-// who waits for the end of one piece of work would never hear of it.
+// Memory is refused to the reporter as it was to the body. A loop that ended there would leave its callers waiting, and
+// nobody would hear of the end of one piece of work.
 TEST(Thread, WhatCannotBeToldIsToldAgain) {
   std::atomic<int> ran = 0, told = 0, heard = 0;
   const auto hardly = [&](bool again) {
@@ -136,7 +136,7 @@ TEST(Threads, AreAllWaitedForAndCounted) {
   threads.join();
 }
 
-// The others wait to be told to end: what was thrown past whoever tells them would wait for them for ever.
+// The other threads wait to be told to end. An exception past their owner would wait for them for ever.
 TEST(Threads, OneThatCannotBeBegunOrKeptIsAnErrorAndTheOthersStay) {
   FaultRules rules(*parse_fault_rules("thread:second:EAGAIN"));
   const test_support::InstalledHooks installed(rules);

@@ -1,4 +1,4 @@
-// How tests wait: until something comes, and until nothing is left to come (tests/support).
+// Tests how tests wait: until something comes, and until nothing is left to come (tests/support).
 #include <gmock/gmock.h>
 #include <poll.h>
 
@@ -44,7 +44,7 @@ TEST(Eventually, SaysWhatItStillWaitsForBeforeItGivesUp) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("still waits for: the flush begins"));
 }
 
-/// Threads of which each wakes the next one, when it is woken and has computed for a while.
+/// Threads that wake one another in turn, each after computing for a while.
 class Chain {
  public:
   explicit Chain(std::size_t length) : turns_(length + 1) {

@@ -1,4 +1,4 @@
-// What file.hpp offers on whole files and file systems, built on its smaller pieces.
+// Implements file.hpp's functions on whole files and file systems with its smaller ones.
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -65,7 +65,7 @@ base::Status write_and_rename(const std::string& temporary, const std::string& p
   return rename_path(temporary, path);
 }
 
-// Of the path, or of the nearest directory above it that is there.
+// Asks about the path, or about the nearest existing directory above it.
 bool file_system_of(std::string path, struct statfs& facts) {
   while (::statfs(path.empty() ? "/" : path.c_str(), &facts) != 0) {
     if (path.empty() || path == ".") return false;
@@ -77,7 +77,7 @@ bool file_system_of(std::string path, struct statfs& facts) {
 
 }  // namespace
 
-// Without hooks: what they refuse is one call.
+// Bypasses the hooks, which refuse a single call.
 base::Error name_what_is_full(base::Error error, const std::string& path) {
   struct statfs facts {};
   if (!file_system_of(path, facts) || facts.f_files == 0 || facts.f_ffree != 0) return error;
@@ -110,7 +110,7 @@ base::Status Directory::write_file_atomically(const std::string& name, base::Con
     return rename(temporary, name);
   };
   if (auto written = write(); !written) {
-    (void)remove_file(temporary);  // best effort: the first error is the one to report
+    (void)remove_file(temporary);  // best effort: the first error is reported
     return written;
   }
   return sync();
@@ -119,7 +119,7 @@ base::Status Directory::write_file_atomically(const std::string& name, base::Con
 base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data, Open how) {
   const std::string temporary = temporary_of(path);
   if (auto written = write_and_rename(temporary, path, data, how); !written) {
-    (void)remove_file(temporary);  // best effort: the first error is the one to report
+    (void)remove_file(temporary);  // best effort: the first error is reported
     return written;
   }
   const std::string parent = std::filesystem::path(path).parent_path().string();

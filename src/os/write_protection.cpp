@@ -26,14 +26,14 @@ namespace perdure::os {
 namespace {
 
 constexpr const char* kDevice = "/dev/userfaultfd";
-// 6.4 and later: pages that nobody has touched wait, too.
+// Since Linux 6.4 writes to untouched pages wait, too.
 constexpr std::uint64_t kWaitUntouched = 1 << 13;
 constexpr std::uint64_t kFeatures = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_EVENT_REMAP |
                                     UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP | kWaitUntouched;
 
 std::uint64_t page_of(std::uint64_t address, std::uint64_t bytes) { return address / bytes * bytes; }
 
-/// A descriptor, or the error number.
+/// Holds a descriptor, or the error number.
 struct Outcome {
   Fd faults;
   int error = 0;
@@ -64,7 +64,7 @@ Outcome from_call(const char* hooked, int flags) {
 
 }  // namespace
 
-// The child of a fork() would keep it open, and with it what waits for us.
+// Marks the descriptor: a child of fork() would keep it open, and the waiting threads with it.
 base::Result<WriteProtection> WriteProtection::open() {
   Outcome tried = from_device();
   if (!tried.faults) tried = from_call("all", 0);
@@ -140,7 +140,7 @@ std::size_t WriteProtection::read(std::span<WriteEvent, kMostEvents> events) con
   return count;
 }
 
-// The kernel answers this before it looks at the range. What was read of memory before was read before the answer.
+// The kernel answers this before it looks at the range. Earlier reads of memory come before the answer.
 bool WriteProtection::changes() const {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   uffdio_writeprotect nothing{{0, 0}, UFFDIO_WRITEPROTECT_MODE_DONTWAKE};

@@ -1,7 +1,7 @@
 #pragma once
-// Memory of this process whose first write waits until somebody allows it (userfaultfd in write-protect mode). Who
-// answers must not touch memory that waits, nor wait for a lock of the allocator: no call here allocates once it is
-// open, unless hooks are installed.
+// Protects memory of this process so that the first write waits until it is allowed (userfaultfd in write-protect
+// mode). The answering thread must not touch memory that waits, nor wait for a lock of the allocator. No call here
+// allocates after open(), unless hooks are installed.
 #include <cstdint>
 #include <span>
 
@@ -9,52 +9,54 @@
 
 namespace perdure::os {
 
-/// Whose writes can wait.
+/// The writers whose writes wait.
 enum class WriteReach {
-  program,  ///< those of the program alone: where the kernel writes for it (read(2)), the call fails with EFAULT
-  all       ///< those of the kernel, too
+  program,  ///< only the program's: if the kernel writes for it (read(2)), the call fails with EFAULT
+  all       ///< the kernel's, too
 };
 
-/// What has happened to protected memory.
+/// An event on protected memory.
 struct WriteEvent {
   enum class What {
     write,  ///< a thread waits there
-    gone    ///< it was unmapped, moved or dropped: who did it goes on when this is read
+    gone    ///< it was unmapped, moved or dropped: the thread that did so goes on when this is read
   };
   What what = What::write;
-  std::uint64_t begin = 0, end = 0;  ///< addresses; of a write the page
-  std::uint64_t moved_to = 0;        ///< where it is now, and still protected; 0: nowhere
+  std::uint64_t begin = 0, end = 0;  ///< addresses; for a write those of the page
+  std::uint64_t moved_to = 0;        ///< the new address, still protected; 0: none
 };
 
-/// Whole pages that are private, anonymous and writable. Any thread. A thread that waits when this ends goes on.
+/// Protects whole pages that are private, anonymous and writable. Any thread may call it. Waiting threads go on when it
+/// is destroyed.
 class WriteProtection {
  public:
   static constexpr std::size_t kMostEvents = 64;  ///< at a time
 
-  /// With the farthest reach there is. PERDURE_UNSUPPORTED: the system has it not, or not for us, with both reasons.
+  /// Opens it with the farthest reach available. PERDURE_UNSUPPORTED, with both reasons: the system lacks it, or
+  /// refuses it to us.
   static base::Result<WriteProtection> open();
   WriteReach reach() const { return reach_; }
-  /// Readable when there is an event.
+  /// Readable while an event is pending.
   int fd() const { return faults_.get(); }
 
-  /// From now on writes to it wait. PERDURE_BUSY: another one protects some of it.
+  /// Makes writes wait from now on. PERDURE_BUSY: another instance protects part of the range.
   base::Status protect(std::uint64_t begin, std::uint64_t end) const;
   enum class Answer {
     done,
-    not_now,  ///< somebody unmaps, moves or drops memory: the event is to be read first
-    gone      ///< it is protected no longer
+    not_now,  ///< a thread unmaps, moves or drops memory: read that event first
+    gone      ///< it is no longer protected
   };
-  /// Those who wait there go on, and it can be written.
+  /// Allows writes, and wakes the threads that wait there.
   Answer allow(std::uint64_t begin, std::uint64_t end) const;
-  /// Those who wait there look again.
+  /// Wakes the threads that wait there, which check again.
   void wake(std::uint64_t begin, std::uint64_t end) const;
-  /// Nothing of it waits for us any more. False: it is no longer as it was, and not all of it was let go of.
+  /// Ends the protection. False: the memory has changed, and part of it was not released.
   bool release(std::uint64_t begin, std::uint64_t end) const;
-  /// What has come since, without waiting.
+  /// Reads pending events without waiting.
   std::size_t read(std::span<WriteEvent, kMostEvents> events) const;
-  /// Somebody unmaps, moves or drops protected memory, and waits until the event is read.
+  /// Whether a thread unmaps, moves or drops protected memory, and waits until the event is read.
   bool changes() const;
-  /// Lets go of all that is left. Nobody is to use it then.
+  /// Releases all that is left. Nobody may use it afterwards.
   void close() { faults_.reset(); }
 
  private:

@@ -17,7 +17,7 @@
 namespace perdure::os {
 namespace {
 
-/// Memory that the system gives, and what protects it; skipped where nothing can.
+/// Maps memory and protects it; skipped if the system has no protection.
 class Protection : public ::testing::Test {
  protected:
   static constexpr std::size_t kPage = 4096, kPages = 64, kBytes = kPage * kPages;
@@ -35,7 +35,7 @@ class Protection : public ::testing::Test {
     ::munmap(const_cast<char*>(memory_), kBytes);
   }
   std::uint64_t address(std::size_t page = 0) const { return reinterpret_cast<std::uint64_t>(memory_) + page * kPage; }
-  /// The next event, however long it takes.
+  /// Waits for the next event, however long it takes.
   WriteEvent next() const {
     std::array<WriteEvent, WriteProtection::kMostEvents> events;
     for (;;) {

@@ -40,7 +40,7 @@ Channel::~Channel() {
     closing_ = true;
   }
   changed_.notify_all();
-  threads_.join();  // which are waited for
+  threads_.join();  // waits for them
   if (!send_.exposed) return;
   client_.endpoint().withdraw(*send_.exposed);
   if (doubtful_) client_.retire(std::move(send_.memory));
@@ -160,7 +160,7 @@ void Channel::work(Ring& ring, bool sends) {
   }
 }
 
-/// The slot is this thread's while it is under way.
+/// Transfers through the slot, which is this thread's while it is in flight.
 base::Status Channel::transfer(Ring& ring, std::size_t number, bool sends) {
   const Slot& slot = ring.slots[number];
   const ByteSpan buffer = buffer_of(ring, number, slot.bytes);

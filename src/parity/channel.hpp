@@ -1,8 +1,8 @@
 #pragma once
-// put and get through rings of send and receive buffers that are registered once, as in the papers' libNAM. put()
-// copies the data into the ring and returns; the server reads it from there. get() receives into the ring, where the
-// caller reads it in place. A notification says that a transfer is over; giving it back frees its buffer. Both rings
-// are bounded, and that is the flow control: a client that puts faster than the server reads waits for a buffer.
+// Implements put and get through rings of send and receive buffers that are registered once, as in the papers' libNAM.
+// put() copies the data into the ring and returns; the server reads it from there. get() receives into the ring, where
+// the caller reads it in place. A notification says that a transfer is over; returning it frees its buffer. Both rings
+// are bounded, which is the flow control: a client that puts faster than the server reads waits for a buffer.
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -16,7 +16,7 @@ struct ChannelOptions {
   unsigned slots = 8;                   ///< of each ring
   std::size_t slot_bytes = 1U << 20;    ///< most of one put or get
   unsigned under_way = 2;               ///< transfers of each direction at once
-  std::size_t inline_bytes = 4U << 10;  ///< up to this a put travels with its request
+  std::size_t inline_bytes = 4U << 10;  ///< a put of up to so many bytes travels with its request
 };
 
 /// A transfer that is over.
@@ -26,16 +26,16 @@ struct Notification {
   ConstByteSpan data;  ///< of a get: valid until it is freed
 };
 
-/// Thread-safe. Its client must outlive it. Transfers of different tickets are in no order.
+/// Thread-safe. Its client must outlive it. Transfers of different tickets are unordered.
 class Channel {
  public:
   static base::Result<std::unique_ptr<Channel>> open(Client& client, const ChannelOptions& options = {});
-  ~Channel();  ///< waits for what is under way
+  ~Channel();  ///< waits for transfers in flight
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Copies `source`, at most a slot; gives the put's ticket. PERDURE_TIMEOUT when no slot became free in time: their
-  /// notifications have to be taken and freed.
+  /// Copies `source`, at most a slot; returns the put's ticket. PERDURE_TIMEOUT: no slot became free in time, so the
+  /// caller has to take and free notifications.
   base::Result<std::uint64_t> put(const PoolMemory& memory, std::uint64_t offset, ConstByteSpan source,
                                   std::uint64_t timeout_ns);
   base::Result<std::uint64_t> get(const PoolMemory& memory, std::uint64_t offset, std::size_t bytes,
@@ -77,7 +77,7 @@ class Channel {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  bool doubtful_ = false;  // the server may still read what was to be put
+  bool doubtful_ = false;  // the server may still read data of a put
   std::uint64_t next_ticket_ = 1;
   Ring send_, receive_;
   os::Threads threads_;

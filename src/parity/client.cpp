@@ -40,8 +40,8 @@ base::Result<network::PeerId> Client::peer() {
   return peer;
 }
 
-/// After a pause one asks again, and the others' pause goes on until that one knows. A server that was started again is
-/// elsewhere.
+/// After a pause one thread asks again, and the others' pause goes on until that one knows. A restarted server has
+/// another address.
 base::Status Client::may_be_asked() {
   const auto address = address_();
   const std::uint64_t now = os::monotonic_ns();
@@ -71,7 +71,7 @@ base::Result<Bytes> Client::ask(const Bytes& request) {
   return reply;
 }
 
-/// All requests may be repeated, so that a session that was lost meanwhile costs one more connection.
+/// All requests may be repeated, so a session that was lost meanwhile costs one more connection.
 base::Result<Bytes> Client::ask_server(const Bytes& request) {
   for (int tries = 0;; ++tries) {
     PERDURE_TRY(const network::PeerId server, peer());

@@ -1,4 +1,4 @@
-// A lost block: what the server puts together from the parity and the survivors elsewhere, and the survivors here.
+// Rebuilds a lost block. The server combines the parity and remote survivors, the client the local survivors.
 #include "parity/client.hpp"
 #include "parity/frames.hpp"
 #include "parity/record.hpp"
@@ -50,7 +50,7 @@ base::Status Client::combine_remote(const Kept& kept, const Missing& missing, st
     PERDURE_TRY(const Bytes reply, ask(frame));
     PERDURE_TRY(const std::uint64_t ticket, decode_ticket(reply));
     const base::Status fetched = fetch_rebuilt(ticket, target);
-    // A server that is gone, or that ends tickets with the sessions of their owners, needs none to be ended.
+    // A dead server needs no end of the ticket; a live one ends tickets with their owners' sessions.
     [[maybe_unused]] const auto ended = ask(parity::encode(EndRebuild{ticket}));
     if (fetched || fetched.error().code != PERDURE_BUSY || !turns.pause()) return fetched;
   }

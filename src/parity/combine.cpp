@@ -17,7 +17,7 @@ struct PieceOfSource {
   std::size_t bytes = 0;
 };
 
-/// By position, then by source.
+/// Sorts by position, then by source.
 std::vector<PieceOfSource> pieces_of(const std::vector<Source>& sources, std::uint64_t longest, std::size_t piece) {
   std::vector<PieceOfSource> pieces;
   for (std::uint64_t at = 0; at < longest; at += piece)
@@ -71,8 +71,8 @@ class Adder {
   const Start start_;
   std::vector<std::unique_ptr<base::Hasher>> hashers_;
   base::Hasher result_;
-  std::array<std::byte, 16384> part_{};       // what is hashed and added: nobody else's
-  std::uint64_t finished_ = 0, reached_ = 0;  // the target's piece that is worked on
+  std::array<std::byte, 16384> part_{};       // a private copy that is hashed and added
+  std::uint64_t finished_ = 0, reached_ = 0;  // the piece of the target in progress
 };
 
 using Views = std::vector<std::optional<network::View>>;

@@ -1,7 +1,7 @@
 #pragma once
-// The exclusive or of blocks that are read from where they are: the parity of a stripe, or what a parity and the
-// survivors give. Piece by piece, all blocks of one piece after the other, so that the result stays in the cache; every
-// block is hashed on its way, from the very bytes that were combined.
+// Computes the exclusive or of blocks, read in place: the parity of a stripe, or the block given by a parity and the
+// survivors. It works piece by piece, all blocks of one piece after the other, so that the result stays in the cache.
+// It hashes every block on its way, from the very bytes that it combines.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -22,8 +22,8 @@ struct ReadLimits {
   std::uint64_t connect_ns = 5'000'000'000;
   std::uint64_t stall_ns = 20'000'000'000;  ///< for one piece
   std::size_t piece_bytes = 1U << 20;
-  std::size_t local_piece_bytes = 256U << 10;  ///< when nothing comes over the wire: what stays in the nearer cache
-  unsigned reads = 2;                          ///< under way at once
+  std::size_t local_piece_bytes = 256U << 10;  ///< without the wire, a piece that stays in the nearer cache
+  unsigned reads = 2;                          ///< in flight at once
 };
 
 /// Reads blocks from the endpoints that expose them. Thread-safe.
@@ -31,11 +31,11 @@ class Reader {
  public:
   Reader(network::Endpoint& endpoint, const ReadLimits& limits) : endpoint_(endpoint), limits_(limits) {}
   const ReadLimits& limits() const { return limits_; }
-  /// The block itself, where it is a file of this host.
+  /// Maps the block itself, if it is a file of this host.
   base::Result<std::optional<network::View>> view(const Source& source);
-  /// Bytes [at, at + target.size()) of the block. Errors are about its name.
+  /// Reads bytes [at, at + target.size()) of the block. Errors are about its name.
   base::Status read(const Source& source, std::uint64_t at, ByteSpan target);
-  /// Reads under way fail, and later ones, too. Those that still wait for a connection do so for their limit.
+  /// Fails reads in flight, and later ones, too. Those that still wait for a connection do so until their limit.
   void break_off();
 
  private:
@@ -47,19 +47,19 @@ class Reader {
   std::set<network::PeerId> peers_;
 };
 
-/// Shared by the threads that work on one order.
+/// The threads that work on one order share it.
 struct Progress {
   std::atomic<std::uint64_t> pulled{0};  ///< bytes
   std::atomic<bool> given_up{false};     ///< ends the work with PERDURE_CLOSED
 };
 
 enum class Start {
-  empty,     ///< the target's content is of no interest
-  existing,  ///< the blocks are added to what it holds
+  empty,     ///< the target's content is overwritten
+  existing,  ///< the blocks are added to the target's content
 };
 
-/// Fills `target`, which is as long as the longest block, and gives its hash. Errors: PERDURE_CORRUPT for a block whose
-/// hash is another one, PERDURE_TIMEOUT and PERDURE_PEER_FAILED for one that cannot be read; their object is its name.
+/// Fills `target`, which is as long as the longest block, and returns its hash. PERDURE_CORRUPT: a block has another
+/// hash. PERDURE_TIMEOUT, PERDURE_PEER_FAILED: a block cannot be read. The error's object is the block's name.
 base::Result<base::Hash128> combine(Reader& reader, const std::vector<Source>& sources, ByteSpan target, Start start,
                                     Progress& progress);
 

@@ -8,7 +8,7 @@
 namespace perdure::parity {
 namespace {
 
-/// What one of several threads does: stripe by stripe, until none is left or somebody failed.
+/// The work of one of several threads: stripe by stripe, until none is left or one failed.
 class Lanes {
  public:
   Lanes(Reader& reader, const Order& order, Record& record) : reader_(reader), order_(order), record_(record) {}
@@ -76,7 +76,7 @@ base::Status encode_order(Reader& reader, const Order& order, Record& record, un
     return {};
   });
   if (!ran) work.fail(ran.error());
-  helpers.join();  // which are waited for
+  helpers.join();  // waits for them
   return work.outcome();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
-// How requests to a parity server and its answers travel: the payloads of calls of network::Endpoint. A request is a
-// magic number, the protocol's version and a verb, then the verb's fields (base/field_codec.hpp). Decoders take any
-// bytes.
+// Encodes requests to a parity server and its answers: the payloads of calls of network::Endpoint. A request is a magic
+// number, the protocol's version and a verb, then the verb's fields (base/field_codec.hpp). Decoders take any bytes.
 #include <optional>
 #include <variant>
 
@@ -33,7 +32,7 @@ struct OpenMemory {
 struct AskInventory {
   PERDURE_FIELDS()
 };
-/// Ids that begin with `prefix` and are above `after`.
+/// Asks for ids that begin with `prefix` and are above `after`.
 struct AskList {
   Bytes prefix;
   Bytes after;
@@ -43,9 +42,9 @@ struct AskList {
 struct Rebuild {
   Bytes id;
   std::uint64_t stripe = 0;
-  std::uint16_t position = 0;  ///< that is lost
-  std::uint64_t bytes = 0;     ///< that it had
-  /// Of those that the client has: position, and what their content should be. Others name where they are.
+  std::uint16_t position = 0;  ///< position of the lost block
+  std::uint64_t bytes = 0;     ///< its length
+  /// A survivor. One that the client has is given by position and hash; others name their place.
   struct Source {
     std::uint16_t position = 0;
     base::Hash128 hash;
@@ -84,7 +83,7 @@ struct Put {
 struct Pull {
   Bytes id;
   std::uint64_t offset = 0;
-  network::RemoteMemory memory;  ///< of the client that asks
+  network::RemoteMemory memory;  ///< exposed by the asking client
   std::uint64_t from = 0;
   std::uint64_t bytes = 0;
   PERDURE_FIELDS(id, offset, memory, from, bytes)
@@ -96,15 +95,15 @@ using Request = std::variant<Order, AskStanding, AskKept, Drop, OpenMemory, AskI
 
 Bytes encode(const Request& request);
 Bytes encode(const Order& order);  ///< the same without a copy of the order
-/// PERDURE_CORRUPT unless the bytes are exactly one request within the limits of order.hpp.
+/// Fails with PERDURE_CORRUPT unless the bytes are exactly one request within the limits of order.hpp.
 base::Result<Request> decode_request(ConstByteSpan frame);
 
-/// How a rebuild stands.
+/// The state of a rebuild.
 struct Rebuilt {
   Stage stage = Stage::unknown;
   std::uint64_t bytes_pulled = 0;
   base::Error why;
-  network::RemoteMemory memory;  ///< of `done`: what is to be read
+  network::RemoteMemory memory;  ///< of `done`: to be read by the client
   PERDURE_FIELDS(stage, bytes_pulled, why, memory)
 };
 

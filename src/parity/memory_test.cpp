@@ -1,4 +1,4 @@
-// The pool as clients use it: allocate, put, get, and the rings.
+// Tests the pool as clients use it: allocate, put, get, and the rings.
 #include <gmock/gmock.h>
 
 #include "parity/channel.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-// Orders of clients to a parity server, and its answers. Plain data; frames.hpp has the encoding.
+// Defines clients' orders to a parity server, and its answers. Plain data; frames.hpp has the encoding.
 //
-// Stripe s of an order is made of the s-th block of each of its members. A block that is shorter than the longest of
-// its stripe counts as filled up with zeros, one that its member does not have as empty. The parity is as long as the
+// Stripe s of an order consists of the s-th block of each of its members. A block that is shorter than the longest of
+// its stripe counts as padded with zeros, one that its member does not have as empty. The parity is as long as the
 // longest.
 #include <vector>
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxAddress = 1024;   ///< bytes
 inline constexpr std::size_t kMaxMembers = 255;
 inline constexpr std::size_t kMaxBlocks = 1U << 18;  ///< of all members of an order together
 
-/// Bytes [offset, offset + bytes) of what a member exposes, and their hash.
+/// Bytes [offset, offset + bytes) of a member's exposed memory, and their hash.
 struct Block {
   network::RemoteMemory memory;
   std::uint64_t offset = 0;
@@ -34,24 +34,24 @@ struct Member {
   std::vector<Block> blocks;
 };
 
-/// `id`: a name that the client chooses, 1 to kMaxId bytes. `note`: what it wants back from find(), at most kMaxNote.
+/// `id` is a name that the client chooses, 1 to kMaxId bytes. find() returns `note`, at most kMaxNote bytes.
 struct Order {
   Bytes id;
   Bytes note;
   std::vector<Member> members;
 };
 
-/// Of the address of an endpoint that somebody sent.
+/// Checks the received address of an endpoint.
 inline std::string wrong_address(const Bytes& address) {
   return address.size() <= kMaxAddress ? "" : "field 'address' has more than 1024 bytes";
 }
-/// Of an id that somebody sent.
+/// Checks a received id.
 inline std::string wrong_id(const Bytes& id) {
   return id.size() <= kMaxId ? "" : "field 'id' has more than 1024 bytes";
 }
 
 enum class Stage : std::uint8_t {
-  unknown,    ///< never ordered, dropped, or the server was started again since
+  unknown,    ///< never ordered, dropped, or the server was restarted since
   ordered,    ///< there is room for it; nothing was read yet
   under_way,  ///< its members are being read
   done,       ///< the parities are there
@@ -74,16 +74,16 @@ struct ParityBlock {
   PERDURE_FIELDS(bytes, hash)
 };
 
-/// What the server has for an order that is done.
+/// The server's record of an order that is done.
 struct Kept {
   Bytes id;
   Bytes note;
   std::vector<ParityBlock> parities;  ///< by stripe
-  PERDURE_FIELDS(note, parities)      // who asks knows the id
+  PERDURE_FIELDS(note, parities)      // the asking client knows the id
   std::string wrong() const { return note.size() <= kMaxNote ? "" : "field 'note' has more than 4 MiB"; }
 };
 
-/// One line of what a server holds.
+/// One entry in a server's list.
 struct Listed {
   Bytes id;
   bool memory = false;  ///< allocated by allocate(), not ordered
@@ -102,31 +102,31 @@ struct Inventory {
   std::uint64_t under_way = 0;           ///< orders and rebuilds
   std::uint64_t memories = 0;            ///< allocated
   std::uint64_t bytes_pulled = 0;        ///< from members, since it was started
-  std::uint64_t refused = 0;             ///< requests that made no sense, since it was started
+  std::uint64_t refused = 0;             ///< malformed requests, since it was started
   PERDURE_FIELDS(pool_bytes, free_bytes, largest_free_bytes, orders, under_way, memories, bytes_pulled, refused)
 };
 
 /// A block of the stripe that still exists: `here`, in the caller's memory, or exposed by some endpoint.
 struct Survivor {
   unsigned position = 0;  ///< index of its member in the order
-  ConstByteSpan here;     ///< used when `address` is empty; the hash is block.hash
+  ConstByteSpan here;     ///< used if `address` is empty; the hash is block.hash
   Bytes address;
   Block block;
 };
 
-/// The block that is lost.
+/// The lost block.
 struct Missing {
   unsigned position = 0;
   std::uint64_t stripe = 0;
   base::Hash128 hash;
 };
 
-/// Memory of the pool that clients use as they like.
+/// Memory of the pool that clients use freely.
 struct PoolMemory {
   Bytes id;
   std::uint64_t bytes = 0;
   network::RemoteMemory memory;  ///< readable; put() writes
-  PERDURE_FIELDS(bytes, memory)  // who asks knows the id
+  PERDURE_FIELDS(bytes, memory)  // the asking client knows the id
 };
 
 }  // namespace perdure::parity

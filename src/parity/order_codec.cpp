@@ -6,10 +6,10 @@
 namespace perdure::parity {
 namespace {
 
-constexpr std::size_t kMaxMemories = 1U << 16U;                    // that one member of an order names
+constexpr std::size_t kMaxMemories = 1U << 16U;                    // named by one member of an order
 constexpr std::uint64_t kMaxOrderBytes = std::uint64_t{1} << 59U;  // so that no sum wraps around
 
-/// The numbers of all different memories of a member, most of which have another key.
+/// Numbers all different memories of a member, most of which have distinct keys.
 class MemoryTable {
  public:
   explicit MemoryTable(const Member& member) {

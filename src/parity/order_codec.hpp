@@ -1,5 +1,6 @@
 #pragma once
-// Private: orders, the one large frame. On the wire blocks name memory by its number in a table, as many have the same.
+// Encodes orders, the one large frame. Private to the module. Blocks name memory by its number in a table, as many
+// share one.
 #include "parity/order.hpp"
 
 namespace perdure::parity {
@@ -29,7 +30,7 @@ struct PackedOrder {
 PackedOrder pack(const Order& order);
 Order unpack(PackedOrder packed);
 
-/// The error of an order beyond the limits, or with blocks outside of their memory.
+/// Returns the error of an order beyond the limits, or with blocks outside of their memory.
 base::Status check_order(const Order& order);
 
 }  // namespace perdure::parity

@@ -131,13 +131,13 @@ base::Result<AreaPointer> ParityTable::allocate(ConstByteSpan id, std::uint64_t 
   if (known) return known;
   auto piece = pool_->take(bytes);
   if (!piece) return no_room_for(id, in_granules(bytes));
-  lock.unlock();  // to fill it takes a while
+  lock.unlock();  // filling it takes a while
   std::memset(piece->span().data(), 0, bytes);
   PERDURE_TRY(auto exposed, expose(piece->span()));
   const auto area = std::make_shared<const Area>(Area{key_of(id), std::move(*piece), std::move(exposed)});
   lock.lock();
   PERDURE_TRY(known, existing_area(id, bytes));
-  if (known) return known;  // somebody else was faster
+  if (known) return known;  // another thread was faster
   entries_[area->id] = area;
   return area;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a parity server has, by id. Thread-safe; it does no reading.
+// Keeps a parity server's content by id. Thread-safe; it reads no blocks.
 #include <functional>
 #include <map>
 #include <mutex>
@@ -18,12 +18,12 @@ class ParityTable {
 
   struct Accepted {
     RecordPointer record;
-    bool fresh = false;  ///< to be encoded by the caller
+    bool fresh = false;  ///< the caller has to encode it
   };
   /// Takes the room for the whole order, or none: see Client::encode.
   base::Result<Accepted> accept(const Order& order);
   void begin(const RecordPointer& record);
-  /// Done, or failed: then its room is given back.
+  /// Records success or failure; a failed order returns its room.
   void finish(const RecordPointer& record, const base::Status& outcome);
 
   Standing standing(ConstByteSpan id) const;
@@ -34,11 +34,11 @@ class ParityTable {
   base::Result<AreaPointer> allocate(ConstByteSpan id, std::uint64_t bytes, const Expose& expose);
   base::Result<AreaPointer> area(ConstByteSpan id) const;
 
-  /// Forgets the entry. The caller withdraws the memory that is returned.
+  /// Forgets the entry. The caller withdraws the returned memory.
   AreaPointer drop(ConstByteSpan id);
-  void give_up_all();  ///< what is under way ends soon
+  void give_up_all();  ///< orders in flight end soon
   std::vector<Listed> list(ConstByteSpan prefix, ConstByteSpan after) const;
-  /// Counts and bytes of what the table holds.
+  /// Returns counts and bytes of the table's content.
   Inventory inventory() const;
 
  private:
@@ -46,7 +46,7 @@ class ParityTable {
   base::Status take_room(Record& record, const Order& order);
   tl::unexpected<base::Error> no_room_for(ConstByteSpan id, std::uint64_t wanted) const;
   Standing standing_of(const Record& record) const;
-  /// Memory of this name that is there, or none. Locked by the caller.
+  /// Returns the existing memory of this name, or none. Locked by the caller.
   base::Result<AreaPointer> existing_area(ConstByteSpan id, std::uint64_t bytes) const;
 
   const std::shared_ptr<Pool> pool_;

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a parity server, members with blocks, and a client, on one wire.
+// Sets up a parity server, members with blocks, and a client, on one wire, for tests.
 #include <cstring>
 #include <numeric>
 
@@ -76,7 +76,8 @@ inline Bytes parity_of(const Nodes& nodes, std::size_t stripe) {
   return parity;
 }
 
-/// All blocks of a stripe but that of `lost`; those of nodes for which `here` is true are in the caller's memory.
+/// Returns all blocks of a stripe but that of `lost`; those of nodes for which `here` is true are in the caller's
+/// memory.
 template <class Here>
 std::vector<Survivor> survivors_of(const Nodes& nodes, unsigned lost, std::size_t stripe, Here here) {
   std::vector<Survivor> survivors;
@@ -108,7 +109,7 @@ class ParityTest : public ::testing::Test {
     nodes_.push_back(std::make_unique<Node>(fabric_->make_wire(), lengths, nodes_.size() + 1));
     return *nodes_.back();
   }
-  /// Ordered and waited for.
+  /// Orders, and waits for the outcome.
   Standing encoded(std::string_view id) {
     const auto ordered = client_->encode(order_of(nodes_, id));
     EXPECT_TRUE(ordered) << network::error_text(ordered);
@@ -123,7 +124,7 @@ class ParityTest : public ::testing::Test {
     target.assign(block.bytes, std::byte{0});
     return client_->rebuild(kept, {lost, stripe, block.hash}, survivors, target);
   }
-  /// Every block that there is, from the others.
+  /// Rebuilds every block from the others.
   void expect_all_rebuilt(std::string_view id) {
     for (unsigned lost = 0; lost < nodes_.size(); ++lost)
       for (std::size_t stripe = 0; stripe < nodes_[lost]->blocks().size(); ++stripe) {

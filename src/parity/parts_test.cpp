@@ -1,4 +1,4 @@
-// Reading ahead, rebuilding from a parity that was damaged, and blocks in files of this host.
+// Tests reading ahead, rebuilding from a damaged parity, and blocks in files of this host.
 #include <gmock/gmock.h>
 
 #include "os/file.hpp"
@@ -43,7 +43,7 @@ TEST(ReadAhead, EndsWithTheFirstErrorAndMayBeLeftEarly) {
   EXPECT_TRUE(left.next());
 }
 
-/// What the server does, without one.
+/// Does the server's part without a server.
 class RebuildParts : public ParityTest {
  protected:
   void SetUp() override {
@@ -108,7 +108,7 @@ TEST_F(RebuildParts, WhatALostClientWantedIsGivenUp) {
 
 TEST_F(RebuildParts, TooMuchAtOnceIsToBeTriedAgain) {
   rebuilds_ = std::make_unique<Rebuilds>(*Pool::make(16'384, "scratch", false));
-  EXPECT_EQ(outcome().stage, Stage::done);  // and nobody takes it
+  EXPECT_EQ(outcome().stage, Stage::done);  // nobody takes the result
   const Rebuilt second = outcome();
   EXPECT_EQ(second.stage, Stage::failed);
   EXPECT_EQ(second.why.code, PERDURE_BUSY);
@@ -124,7 +124,7 @@ class BlocksOnThisHost : public ParityTest {
 TEST_F(BlocksOnThisHost, AreReadFromTheirFilesAndVerifiedLikeAllOthers) {
   start();
   add_node({9000, 300}), add_node({5000});
-  // What is exposed is not what is in the file, so that it shows which of both was read.
+  // The exposed memory differs from the file, which shows which of both was read.
   const Bytes data = sample_bytes(77, 20'000);
   Bytes decoy(data.size());
   const std::string path = directory_ / "slots";

@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a parity server. It is never unmapped while the server lives: a client that still reads a piece that
-// was given back reads other content, but valid memory.
+// Allocates the memory of a parity server. It is never unmapped while the server lives: a client that still reads a
+// returned piece reads other content, but valid memory.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,12 +11,12 @@
 
 namespace perdure::parity {
 
-/// Thread-safe. Pieces are contiguous, multiples of kGranule, and taken where they fit most tightly.
+/// Thread-safe. Pieces are contiguous, multiples of kGranule, and placed best-fit.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   static constexpr std::uint64_t kGranule = 4096;
 
-  /// Part of the pool; gives itself back.
+  /// Part of the pool; its destructor returns it.
   class Piece {
    public:
     Piece() = default;
@@ -37,9 +37,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
     std::uint64_t bytes = 0, free = 0, largest = 0;
   };
 
-  /// `backed`: with pages from the start, so that a server that starts has its memory. PERDURE_NO_SPACE.
+  /// `backed` allocates pages from the start, so that a starting server has its memory. PERDURE_NO_SPACE.
   static base::Result<std::shared_ptr<Pool>> make(std::uint64_t bytes, const std::string& name, bool backed);
-  /// A piece with arbitrary content; one of 0 bytes takes no room. PERDURE_NO_SPACE.
+  /// Returns a piece with arbitrary content; one of 0 bytes takes no room. PERDURE_NO_SPACE.
   base::Result<Piece> take(std::uint64_t bytes);
   Room room() const;
 

@@ -1,4 +1,4 @@
-// perdure-parityd itself, over libfabric: what only processes show.
+// Tests perdure-parityd itself, over libfabric, for properties that only processes show.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@ namespace {
 
 using network::error_text;
 
-/// The program, until it has written its file.
+/// Runs the program; returns when it has written its file.
 class Daemon {
  public:
   Daemon(const std::string& file, const std::vector<std::string>& more) {
@@ -39,7 +39,7 @@ class Daemon {
   }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
-  /// Gives what waitpid says.
+  /// Returns waitpid's status.
   int end(int signal) {
     int status = 0;
     if (signal != 0) ::kill(pid_, signal);
@@ -47,7 +47,7 @@ class Daemon {
     pid_ = -1;
     return status;
   }
-  /// The file, as soon as it is another one than `before`.
+  /// Waits until the file differs from `before`, and returns it.
   ServerFile wait_for(const std::string& path, const Bytes& before = {}) const {
     ServerFile found;
     EXPECT_TRUE(test_support::eventually("a server writes " + path, [&] {

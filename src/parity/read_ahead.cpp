@@ -14,7 +14,7 @@ ReadAhead::ReadAhead(std::size_t count, std::size_t buffers, std::size_t buffer_
           const std::lock_guard lock(mutex_);
           return !stopping_;
         });
-    if (!begun) break;  // fewer, or none: then it is read when it is asked for
+    if (!begun) break;  // fewer threads, or none: then pieces are read on demand
   }
 }
 
@@ -24,7 +24,7 @@ ReadAhead::~ReadAhead() {
     stopping_ = true;
   }
   changed_.notify_all();
-  threads_.join();  // which are waited for
+  threads_.join();  // waits for them
 }
 
 base::Result<base::ConstByteSpan> ReadAhead::next() {
@@ -55,7 +55,7 @@ void ReadAhead::fetch(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   auto filled = base::caught("read ahead", [&] { return fetch_(index, buffer.bytes); });
   lock.lock();
-  if (!filled) begun_ = count_;  // who gets the error asks for no more
+  if (!filled) begun_ = count_;  // the consumer that gets the error asks for no more
   buffer.filled = std::move(filled);
   buffer.there = true;
   changed_.notify_all();

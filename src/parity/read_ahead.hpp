@@ -13,17 +13,18 @@ namespace perdure::parity {
 /// For one consumer.
 class ReadAhead {
  public:
-  /// Fills the beginning of `buffer` with piece `index`; says how much. Called by `threads` at once, each index once,
-  /// in order of their beginning.
+  /// Fills the beginning of `buffer` with piece `index`; returns how much. Called by `threads` threads at once, each
+  /// index once, in ascending order.
   using Fetch = std::function<base::Result<std::size_t>(std::size_t index, base::ByteSpan buffer)>;
 
-  /// `buffers` > `threads` > 0.
+  /// Requires `buffers` > `threads` > 0.
   ReadAhead(std::size_t count, std::size_t buffers, std::size_t buffer_bytes, unsigned threads, Fetch fetch);
-  ~ReadAhead();  ///< waits for the reads that are under way
+  ~ReadAhead();  ///< waits for reads in flight
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// The next piece, in order, at most `count` times; valid until the next call. Or the error of its fetch.
+  /// Returns the next piece, in order, at most `count` times; valid until the next call. Or returns the error of its
+  /// fetch.
   base::Result<base::ConstByteSpan> next();
 
  private:
@@ -39,10 +40,10 @@ class ReadAhead {
   const Fetch fetch_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Buffer> buffers_;  // piece i is in number i mod size
-  std::size_t begun_ = 0;        // pieces that were begun to be fetched
+  std::vector<Buffer> buffers_;  // piece i is in buffer i mod size
+  std::size_t begun_ = 0;        // pieces whose fetch has begun
   std::size_t consumed_ = 0;     // pieces whose buffer is free again
-  std::size_t given_ = 0;        // pieces that next() gave
+  std::size_t given_ = 0;        // pieces that next() returned
   bool stopping_ = false;
   os::Threads threads_;
 };

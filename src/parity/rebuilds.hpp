@@ -9,7 +9,7 @@
 
 namespace perdure::parity {
 
-/// One rebuild. `stage`, `why` and `exposed` are guarded by Rebuilds.
+/// One rebuild. Rebuilds guards `stage`, `why` and `exposed`.
 struct RebuildJob {
   std::uint64_t ticket = 0;
   network::PeerId owner = 0;
@@ -27,14 +27,14 @@ class Rebuilds {
  public:
   static constexpr std::size_t kMaxWaiting = 1024;
 
-  /// `scratch`: as large as the pool, so that any stripe fits; its pages come when they are needed.
+  /// `scratch` is as large as the pool, so that any stripe fits; its pages are allocated on demand.
   explicit Rebuilds(std::shared_ptr<Pool> scratch) : scratch_(std::move(scratch)) {}
 
-  /// For run(). Refuses what cannot be: see Client::rebuild.
+  /// Prepares run(). Refuses invalid requests: see Client::rebuild.
   base::Result<RebuildPointer> add(network::PeerId owner, Rebuild request, RecordPointer record);
-  /// Blocks; on a thread of its own.
+  /// Blocks; called on a thread of its own.
   void run(network::Endpoint& endpoint, Reader& reader, const RebuildPointer& job);
-  /// Only its owner's; `unknown` when there is none.
+  /// Shows a ticket to its owner only; `unknown` if there is none.
   Rebuilt standing(network::PeerId owner, std::uint64_t ticket) const;
   void end(network::Endpoint& endpoint, network::PeerId owner, std::uint64_t ticket);
   void end_all_of(network::Endpoint& endpoint, network::PeerId owner);

@@ -1,5 +1,5 @@
 #pragma once
-// What the server keeps for one id.
+// Defines the server's record of one id.
 #include <memory>
 
 #include "parity/combine.hpp"
@@ -20,7 +20,8 @@ struct StripeParity {
   std::vector<StripeBlock> blocks;
 };
 
-/// Of an order. The parity table writes `stage` and `why`; the encoding thread writes the rest until it is done.
+/// The record of an order. The parity table writes `stage` and `why`; the encoding thread writes the rest until it is
+/// done.
 struct Record {
   Bytes id;
   Pool::Piece note;
@@ -41,12 +42,12 @@ struct Area {
 };
 using AreaPointer = std::shared_ptr<const Area>;
 
-/// An id as messages show it: quoted when it is text, else its hexadecimal digits.
+/// Shows an id in messages: quoted if it is text, else its hexadecimal digits.
 std::string id_text(ConstByteSpan id);
 
-/// Lengths and hashes, without the places.
+/// Hashes lengths and hashes, without the places.
 base::Hash128 content_of(const Order& order);
-/// The blocks of every stripe, without memory.
+/// Returns the blocks of every stripe, without memory.
 std::vector<StripeParity> stripes_of(const Order& order);
 
 }  // namespace perdure::parity

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kRequestMagic = 0x53525050;  // "PPRS"
 constexpr std::uint8_t kProtocol = 2;
 
-/// The verb on the wire is the index in Request, which therefore only grows at its end.
+/// The encoded verb is the index in Request, which therefore only grows at its end.
 template <class Fields>
 Bytes frame(std::size_t verb, const Fields& fields) {
   Bytes bytes;

@@ -30,7 +30,7 @@ Server::~Server() {
   if (reader_) reader_->break_off();
   encoders_.stop();
   rebuilders_.stop();
-  endpoint_.reset();  // its handlers use what else is here
+  endpoint_.reset();  // its handlers use the members below
 }
 
 base::Result<Bytes> Server::serve(network::PeerId peer, ConstByteSpan frame) {
@@ -78,7 +78,7 @@ base::Result<Bytes> Server::answer(network::PeerId, const AskKept& ask) {
 }
 
 base::Result<Bytes> Server::answer(network::PeerId, const Drop& drop) {
-  // Who reads it at this moment gets old or other bytes: the pool stays mapped.
+  // A client that reads it at this moment gets old or other bytes: the pool stays mapped.
   if (const AreaPointer area = table_of_parities_.drop(drop.id)) ready_.load()->withdraw(area->exposed);
   return Bytes{};
 }

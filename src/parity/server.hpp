@@ -1,9 +1,9 @@
 #pragma once
-// The parity server itself: what perdure-parityd runs, and what tests and benchmarks run in their own process
-// (docs/adr/0016-the-parity-server.md).
+// Implements the parity server. The program perdure-parityd runs it, and tests and benchmarks run it in their own
+// process (docs/adr/0016-the-parity-server.md).
 //
-// Threads: the endpoint's, which answer; `orders_at_once` that each carry out one order, with lanes and reads of their
-// own, so that a member that does not answer holds up its own order only; `rebuilds_at_once` likewise.
+// Threads: the endpoint's answer. `orders_at_once` threads each carry out one order, with their own lanes and reads, so
+// a member that does not answer delays its own order only. `rebuilds_at_once` threads do likewise.
 #include "network/endpoint.hpp"
 #include "network/service_pool.hpp"
 #include "parity/frames.hpp"
@@ -25,7 +25,7 @@ struct ServerOptions {
 class Server {
  public:
   static base::Result<std::unique_ptr<Server>> start(std::unique_ptr<network::Wire> wire, const ServerOptions& options);
-  /// What is under way ends; only connections that are being made are waited for.
+  /// Ends work in flight, and waits only for connections that are being made.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -57,13 +57,13 @@ class Server {
   const ServerOptions options_;
   const std::shared_ptr<Pool> pool_;
   std::unique_ptr<network::Endpoint> endpoint_;
-  std::atomic<network::Endpoint*> ready_{nullptr};  // the same for handlers, which run before and while it ends
-  std::unique_ptr<Reader> reader_;                  // there when ready_ is
+  std::atomic<network::Endpoint*> ready_{nullptr};  // the endpoint for handlers, which run before and while it ends
+  std::unique_ptr<Reader> reader_;                  // exists when ready_ is set
   ParityTable table_of_parities_;
   Rebuilds rebuilds_;
   std::atomic<std::uint64_t> pulled_{0}, refused_{0};
   std::mutex pull_mutex_;
-  std::map<network::PeerId, unsigned> pulls_;  // by whom
+  std::map<network::PeerId, unsigned> pulls_;  // by caller
   unsigned pull_count_ = 0;
   network::ServicePool encoders_, rebuilders_;
 };

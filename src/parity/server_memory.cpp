@@ -1,4 +1,4 @@
-// The pool as clients use it directly.
+// Serves the pool to clients that use it directly.
 #include <cstring>
 
 #include "parity/server.hpp"
@@ -18,7 +18,7 @@ base::Result<ByteSpan> part_of(const Area& area, std::uint64_t offset, std::uint
 
 }  // namespace
 
-/// A place among those that read from their callers, or none.
+/// A turn among the requests that read from their callers, or none.
 class Server::PullTurn {
  public:
   PullTurn(Server& server, network::PeerId peer) : server_(server), peer_(peer) {

@@ -1,4 +1,4 @@
-// The server and its clients over the wire in memory.
+// Tests the server and its clients over the wire in memory.
 #include "parity/server.hpp"
 
 #include <gmock/gmock.h>
@@ -131,7 +131,7 @@ TEST_F(ParityServer, AServerThatWasStartedAgainHasNothingAndSaysSo) {
   ASSERT_EQ(encoded("gone").stage, Stage::done);
   server_.reset();
   start();
-  // The old session is found out by the guard or by the new connection from the same place; here a client asks anew.
+  // The guard, or the new connection from the same place, ends the old session; here a client asks anew.
   client_ = std::make_unique<Client>(*user_, server_->address(), patient());
   EXPECT_EQ(client_->standing(text_bytes("gone"))->stage, Stage::unknown);
   const auto kept = client_->find(text_bytes("gone"));
@@ -197,7 +197,7 @@ TEST_F(ParityServer, OrdersThatMakeNoSenseAreRefused) {
   EXPECT_EQ(refusal([](Order& o) { o.note.resize(kMaxNote + 1); }), PERDURE_CORRUPT) << "it is no frame";
   EXPECT_EQ(refusal([](Order& o) { o.note.resize(2U << 20U); }), PERDURE_NO_SPACE) << "notes take room, too";
   EXPECT_EQ(client_->inventory()->orders, 0u);
-  // An address where nobody is: accepted, and failed.
+  // Nobody has this address: the order is accepted, and fails.
   Order lost = order_of(nodes_, "lost");
   lost.members[0].address = text_bytes("no address");
   ASSERT_TRUE(client_->encode(lost));
@@ -327,7 +327,7 @@ TEST_F(ParityServer, SeveralServersShareTheIdsAndADeadOneIsAnErrorForItsOwn) {
   EXPECT_EQ(there, after.at(0).list({})->size());
 }
 
-// Whatever else asks it meanwhile: each of them would wait as long as the first.
+// Otherwise each further request would wait as long as the first.
 TEST_F(ParityServer, ThatDoesNotAnswerIsNotAskedAgainForAWhileUnlessItIsStartedAgain) {
   start();
   const auto other = *Server::start(fabric_->make_wire(), sample_server());

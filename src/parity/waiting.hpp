@@ -1,5 +1,5 @@
 #pragma once
-// Private to the client: growing pauses between two questions, and the rest of a time limit.
+// Makes growing pauses between two requests, up to a time limit. Private to the client.
 #include <algorithm>
 
 #include "os/system.hpp"
@@ -9,7 +9,7 @@ namespace perdure::parity {
 class Pauses {
  public:
   explicit Pauses(std::uint64_t limit_ns) : begin_ns_(os::monotonic_ns()), limit_ns_(limit_ns) {}
-  /// False, at once, when the limit is over.
+  /// Pauses; returns false, at once, if the limit is over.
   bool pause() {
     const std::uint64_t passed = os::monotonic_ns() - begin_ns_;
     if (passed >= limit_ns_) return false;
@@ -17,7 +17,7 @@ class Pauses {
     pause_ns_ = std::min<std::uint64_t>(pause_ns_ + pause_ns_ / 4, kLongest);
     return true;
   }
-  /// There was progress: the limit begins again.
+  /// Records progress: the limit begins again.
   void progress() { begin_ns_ = os::monotonic_ns(); }
 
  private:

@@ -1,19 +1,16 @@
-// Our own policy: the earliest predicted end of the whole checkpoint, first in the store, then on the tiers.
+// Our own policy minimises the predicted end of the whole checkpoint, first in the store, then on the tiers.
 //
-// The fastest tier takes what it has room for. When it is full, a producer can wait until a flush frees a slot there,
-// or take a slower tier now. Slower is better when all of these hold; each is what Algorithm 2 of VeloC IPDPS'19 lacks:
-//  1. The tier is below its sweet spot: the fewest writers with which it is about as fast as it gets. Those behind in
-//  the
-//     queue count, so that a tier that is poor with one writer and good with sixteen is judged by sixteen; and nobody
-//     joins where more writers only slow down those that are there.
-//  2. Nobody gets trapped: the write ends before flushes would have made room for everything still to come, with
-//  flushes
-//     that are taken to be slower than on average by as much as they usually differ from it.
-//  3. The flushes do not starve: while this producer is away, others fill the fastest tier, or there is enough in it to
-//  keep
-//     all flush threads busy.
-//  4. The store has everything hardly later: what piles up on a tier that reads more slowly than the store takes it is
-//     flushed while the store still has the content of the fastest tier to take, or nearly so (backlog.hpp).
+// The fastest tier is filled first. When it is full, a producer can wait until a flush frees a slot there, or take a
+// slower tier now. It takes the slower tier if all of these hold; Algorithm 2 of VeloC IPDPS'19 lacks each of them:
+// 1. The tier is below its sweet spot: the fewest writers with which it is about as fast as it gets. Producers behind
+//    in the queue count: a tier that is poor with one writer and good with sixteen is judged by sixteen. Nobody joins
+//    if more writers would only slow down the present ones.
+// 2. Nobody gets trapped: the write ends before flushes would have made room for all chunks still to come. For this,
+//    flushes are assumed slower than average by their usual deviation.
+// 3. The flushes do not starve. While this producer is away, others fill the fastest tier, or its content suffices to
+//    keep all flush threads busy.
+// 4. The store has everything hardly later. A tier may read more slowly than the store writes. Its backlog is flushed
+//    while the store still has content of the fastest tier to take, or nearly so (backlog.hpp).
 #include <algorithm>
 
 #include "placement/backlog.hpp"
@@ -23,13 +20,13 @@
 namespace perdure::placement {
 namespace {
 
-/// With at most those that write now and those that wait. Flushes that read do not count: they slow down what is
-/// written, but fewer writers would leave them a larger part.
+/// Counts at most the present writers and the waiting producers. Flushes that read do not count: they slow down writes,
+/// but fewer writers would leave them a larger part.
 SweetSpot sweet_spot(const View& view, const TierState& tier) {
   return tier.model->sweet_spot(tier.writers + view.queue.waiting);
 }
 
-/// The tier worth waiting for: the fastest of those that have room or will have it.
+/// Returns the tier worth waiting for: the fastest of those that have room or will have it.
 std::optional<std::size_t> fastest_to_be(const View& view) {
   std::optional<std::size_t> best;
   double best_rate = 0;
@@ -45,14 +42,15 @@ std::optional<std::size_t> fastest_to_be(const View& view) {
   return best;
 }
 
-// As fast as flushes can read the tier. A model of writes stands for reads, which are no slower on what we know of.
+// Returns the rate at which flushes can read the tier. A model of writes stands for reads, which are no slower as far
+// as we know.
 double read_bytes_per_s(const View& view, const TierState& tier) {
   return tier.model->sweet_spot(view.flush.threads).bytes_per_s;
 }
 
 bool flushes_would_starve(const View& view, const TierState& tier, const TierState& top, double write_s) {
   const double flush = view.flush.bytes_per_s;
-  if (read_bytes_per_s(view, tier) >= flush) return false;  // what is written here keeps them busy too
+  if (read_bytes_per_s(view, tier) >= flush) return false;  // chunks written here keep them busy, too
   const std::uint64_t feeders = view.queue.waiting - std::min<std::uint64_t>(view.queue.waiting, 1) + top.writers;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(feeders, kMaxModelledWriters));
   if (count > 0 && top.model->bytes_per_s(count) >= flush) return false;
@@ -61,7 +59,7 @@ bool flushes_would_starve(const View& view, const TierState& tier, const TierSta
   return write_s > spare * static_cast<double>(view.chunk_bytes) / flush;
 }
 
-/// Take this slower tier, or why not.
+/// Takes this slower tier, or says why not.
 Decision judge(const View& view, std::size_t index, const TierState& top) {
   const TierState& tier = view.tiers[index];
   const SweetSpot sweet = sweet_spot(view, tier);

@@ -7,7 +7,7 @@
 namespace perdure::placement {
 namespace {
 
-// A model of writes stands for reads, which are no slower on what we know of.
+// A model of writes stands for reads, which are no slower as far as we know.
 double read_bytes_per_s(const TierState& tier, std::uint64_t chunks, unsigned at_once) {
   return tier.model->bytes_per_s(static_cast<unsigned>(std::min<std::uint64_t>(chunks, at_once)));
 }

@@ -1,5 +1,5 @@
-// What is predicted of chunks left on a slower tier, in figures that can be worked out by hand; against the simulator:
-// src/simulate/backlog_test.cpp.
+// Checks predictions for chunks left on a slower tier against figures worked out by hand. src/simulate/backlog_test.cpp
+// checks them against the simulator.
 #include "placement/backlog.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace perdure::placement {
 namespace {
 
-/// Chunks of 1 MB, 32 of them in memory, 16 flush threads: 14 read kSsd with 620 MB/s, 16 with 700.
+/// Has chunks of 1 MB, 32 of them in memory, and 16 flush threads: 14 read kSsd with 620 MB/s, 16 with 700.
 Situation flushed_at(double bytes_per_s) {
   Situation s = full_cache(bytes_per_s);
   s.chunk_bytes = 1'000'000;
@@ -19,7 +19,7 @@ Situation flushed_at(double bytes_per_s) {
 
 Backlog left(const Situation& s, std::uint64_t chunks) { return backlog(s.view(), s.tiers[1], s.tiers[0], chunks); }
 
-/// The most chunks of which none is later.
+/// Returns the most chunks of which none is later.
 std::uint64_t free_of_charge(const Situation& s) {
   std::uint64_t chunks = 0;
   while (chunks < 10'000 && left(s, chunks + 1).later_s == 0) ++chunks;

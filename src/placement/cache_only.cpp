@@ -1,4 +1,5 @@
-// The first tier only: the ideal when it holds everything (VeloC IPDPS'19, V-B). Others only where waiting has no hope.
+// Uses the first tier only: ideal if it holds everything (VeloC IPDPS'19, V-B). Takes others only if waiting is
+// hopeless.
 #include "placement/choices.hpp"
 #include "placement/registry.hpp"
 

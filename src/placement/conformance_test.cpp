@@ -1,4 +1,4 @@
-// What every placement policy keeps to. Enrolled: all of registry.cpp.
+// Checks the rules that every placement policy keeps. Enrolled: all of registry.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

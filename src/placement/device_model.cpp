@@ -1,4 +1,4 @@
-// The only translation unit that sees Boost.
+// No other translation unit includes Boost.
 #include "placement/device_model.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using base::Status;
 constexpr double kDeepestSlump = -40, kNoSlump = -0.5, kSlump = -1;  // log2
 constexpr double kDoubt = 0.1;                                       // of a slump, each time
 constexpr unsigned kMaxRelapses = 6;
-constexpr std::size_t kMinSplineSamples = 5;  // what the spline needs to estimate the slopes at its ends
+constexpr std::size_t kMinSplineSamples = 5;  // the spline needs so many to estimate the slopes at its ends
 
 bool is_throughput(double value) { return std::isfinite(value) && value > 0 && value <= kMaxBytesPerS; }
 
@@ -61,7 +61,7 @@ double within_reason(double value, double a, double b) {
   return std::isfinite(value) ? std::clamp(value, low, high) : (a + b) / 2;
 }
 
-/// Through samples at any distances: a cubic that keeps their order (PCHIP), over the logarithm of the count.
+/// Interpolates samples at any distances with a monotone cubic (PCHIP), over the logarithm of the count.
 std::vector<double> evaluate_uneven(std::span<const Sample> samples, unsigned max_writers) {
   std::vector<double> x, y;
   for (const Sample& sample : samples) x.push_back(std::log2(sample.writers)), y.push_back(sample.bytes_per_s);
@@ -99,7 +99,7 @@ std::vector<double> evaluate(std::span<const Sample> samples, unsigned max_write
 
 Result<DeviceModel> DeviceModel::fit(std::span<const Sample> samples, unsigned max_writers) {
   PERDURE_CHECK(check(samples, max_writers));
-  try {  // the library throws where it refuses; what was checked above leaves it no reason to
+  try {  // the library throws to refuse; after the checks above it has no reason to
     return DeviceModel(equally_spaced(samples) ? evaluate(samples, max_writers) : evaluate_uneven(samples, max_writers),
                        true);
   } catch (const std::exception& refused) {
@@ -121,7 +121,8 @@ SweetSpot DeviceModel::sweet_spot(std::uint64_t most) const {
   return {writers, table_[writers - 1]};
 }
 
-// The best only grows with the number of writers allowed, so that its sweet spot only moves up: one pass finds all.
+// The best throughput only grows with the allowed number of writers, so the sweet spot only moves up: one pass finds
+// all.
 void DeviceModel::find_sweet_spots() {
   sweet_.resize(table_.size());
   double best = 0;
@@ -139,8 +140,9 @@ void DeviceModel::change_slump(double log2) {
   for (double& value : table_) value = std::clamp(value * factor, 1.0, kMaxBytesPerS);
 }
 
-// How much of an observed difference (log2) is the whole device's, where readers explain so much. Without this, a tier
-// that crawls with all ranks on it would still be predicted to be fast with fewer, and be taken again and again.
+// Returns the part of an observed difference (log2) that belongs to the whole device, if readers explain so much.
+// Without this, a tier that crawls with all ranks on it would still be predicted fast with fewer, and be taken again
+// and again.
 double DeviceModel::take_from_whole(double difference, double explained, double gain) {
   const double whole =
       difference < 0 ? std::min(difference + explained - kSlump, 0.0) : std::min(difference, -slump_ / gain);
@@ -158,8 +160,8 @@ void DeviceModel::doubt() {
   find_sweet_spots();
 }
 
-// In logarithms, so that nothing becomes negative. Neighbours are those with a similar count relative to it: devices
-// change quickly from 1 to 4 writers and slowly from 100 to 104. An uncalibrated curve has no shape to keep, so that an
+// Works in logarithms, so that nothing becomes negative. Neighbours are those with a similar relative count: devices
+// change quickly from 1 to 4 writers and slowly from 100 to 104. An uncalibrated curve has no shape to keep, so an
 // observation reaches further.
 void DeviceModel::observe(unsigned writers, double bytes_per_s, unsigned readers) {
   if (writers == 0 || !is_throughput(bytes_per_s)) return;

@@ -146,7 +146,7 @@ TEST(DeviceModel, ADeviceThatCrawlsIsSlowWithFewWritersTooThoughNobodySawThat) {
 TEST(DeviceModel, WhatFlushesTakeIsNoSlump) {
   auto model = DeviceModel::fit(measure(counts_to_measure(256)), 256).value();
   const auto before = model;
-  for (int i = 0; i < 100; ++i) model.observe(16, ssd(16) / 5, 64);  // as one writes, four read
+  for (int i = 0; i < 100; ++i) model.observe(16, ssd(16) / 5, 64);  // for each writer four read
   EXPECT_EQ(model.bytes_per_s(1), before.bytes_per_s(1));
   EXPECT_NEAR(model.bytes_per_s(16) / (ssd(16) / 5), 1, 0.01);
   model = before;
@@ -154,7 +154,7 @@ TEST(DeviceModel, WhatFlushesTakeIsNoSlump) {
   EXPECT_LT(model.bytes_per_s(1), before.bytes_per_s(1) / 4) << "but they do not explain everything";
 }
 
-/// How often a slump has to be doubted until the device is about as fast as before with one writer.
+/// Counts the doubts until the device is predicted about as fast as before with one writer.
 int doubts_needed(DeviceModel& model) {
   for (int doubts = 0; doubts < 100'000; ++doubts, model.doubt())
     if (model.bytes_per_s(1) > ssd(1) / 1.1) return doubts;
@@ -212,7 +212,7 @@ TEST(Sampling, MeasuresAtMostATenthOfTheRangeAtEqualSteps) {
   EXPECT_TRUE(counts_to_measure(0).empty());
 }
 
-/// All that is asked for, one stage after the other.
+/// Returns all requested counts, one stage after the other.
 std::vector<unsigned> counts_of(unsigned range, double (*device)(unsigned)) {
   Samples samples;
   for (auto next = counts_to_measure_next(samples, range); !next.empty();
@@ -242,7 +242,7 @@ TEST(Sampling, MeasuresCountsThatDoubleAndThenSomeMoreButAtMostATenth) {
 }
 
 TEST(Sampling, LooksWhereTheCurveBends) {
-  // Flat up to 64 writers, a third with 96 and more.
+  // The curve is flat up to 64 writers, and a third of that with 96 and more.
   const auto counts = counts_of(256, [](unsigned k) {
     return k <= 64 ? 9e9 : k >= 96 ? 3e9 : 9e9 - (k - 64) * 187.5e6;
   });

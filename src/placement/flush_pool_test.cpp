@@ -10,14 +10,14 @@
 namespace perdure::placement {
 namespace {
 
-/// A store that takes chunks of one unit from n threads at rate(n), and flushes without end.
+/// A store that takes chunks of one unit from n threads at rate(n), with endless flushes.
 struct Device {
   std::function<double(unsigned)> rate;
   double noise = 0;
   std::mt19937_64 random{11};
   double now_s = 0;
 
-  /// Flushes so many chunks with as many threads as the pool says; how often with how many.
+  /// Flushes so many chunks with as many threads as the pool says; returns how often each number of threads ran.
   std::map<unsigned, unsigned> flush(FlushPool& pool, unsigned chunks, unsigned limit) {
     std::map<unsigned, unsigned> used;
     for (unsigned i = 0; i < chunks; ++i) {
@@ -128,9 +128,9 @@ TEST(FlushPool, ObservationsThatAreNoneOrOfAnotherNumberOfThreadsDoNotCount) {
 
 // ---- the application's budget
 
-/// An application whose steps of one second are slowed down by `price` per thread that flushes, and what its estimate
-/// says: by the mean price in the last 8 steps that a flush was in for a fifth of the time, known only while a quiet
-/// step is remembered. A chunk takes a tenth of a step, and all threads begin one together.
+/// An application whose steps of one second are slowed down by `price` per flushing thread. Its estimate is the mean
+/// price in the last 8 steps with a flush for a fifth of the time. It is known only while a quiet step is remembered. A
+/// chunk takes a tenth of a step, and all threads begin one together.
 struct Application {
   FlushPool pool;
   Pressure pressure = {};
@@ -251,7 +251,7 @@ TEST(FlushBudget, ItIsFlushedWithoutRestsAgainWhenItCostsLess) {
   EXPECT_GE(app.mean_threads(100), 1);
 }
 
-// However long a chunk took, and whatever happened meanwhile.
+// This holds for any duration of a chunk, and any events meanwhile.
 TEST(FlushBudget, ARestIsAsLongAsItsChunkWasDear) {
   FlushPool pool;
   const Pressure pressure{0.1, 0.25, 0.25, 1, 100, 100};  // a fifth of every second, of which a half is allowed

@@ -1,4 +1,4 @@
-// The first tier with room, whatever the flushes do: plain multi-tier caching (VeloC IPDPS'19, V-B).
+// Takes the first tier with room, regardless of flushes: plain multi-tier caching (VeloC IPDPS'19, V-B).
 #include "placement/choices.hpp"
 #include "placement/registry.hpp"
 

@@ -1,5 +1,5 @@
-// VeloC IPDPS'19, Algorithm 2, for any number of tiers: the fastest predicted tier that has room and beats the moving
-// average of the flush bandwidth (both aggregates of the node); otherwise wait for a flush.
+// VeloC IPDPS'19, Algorithm 2, for any number of tiers. Takes the fastest predicted tier that has room and beats the
+// moving average of the flush bandwidth (both aggregates of the node). Otherwise waits for a flush.
 #include "placement/choices.hpp"
 #include "placement/registry.hpp"
 

@@ -1,4 +1,4 @@
-// What each policy decides in the situations it was made for.
+// Checks each policy's decisions in the situations that it was made for.
 #include <gtest/gtest.h>
 
 #include "placement/registry.hpp"

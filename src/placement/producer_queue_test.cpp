@@ -29,7 +29,7 @@ TEST(ProducerQueue, ServesInOrderOfArrivalAndHoldsEachProducerOnce) {
   EXPECT_TRUE(queue.empty());
 }
 
-/// A node without time: any write or flush that is under way may end next. Random schedules with tiers that fail and
+/// A node without time: any write or flush that is under way may end next. Random schedules have tiers that fail and
 /// come back, writes that fail, and producers that die holding a slot or waiting.
 class RandomSchedule {
  public:
@@ -141,7 +141,7 @@ class RandomSchedule {
   std::vector<TierState> tiers_;
   ProducerQueue queue_;
   std::vector<Job> writes_, flushes_;
-  std::map<Producer, std::uint64_t> left_, turn_;  // turn_: order of arrival of those that wait
+  std::map<Producer, std::uint64_t> left_, turn_;  // turn_: the waiting producers' order of arrival
   std::uint64_t expected_ = 0, stored_ = 0, lost_ = 0, turns_ = 0;
 };
 

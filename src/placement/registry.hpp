@@ -1,6 +1,6 @@
 #pragma once
-// The family of placement policies. A new one is a file with one function and a line in registry.cpp, which enrols it
-// in conformance_test.cpp too.
+// Lists the placement policies. A new one is a file with one function and a line in registry.cpp, which also enrols it
+// in conformance_test.cpp.
 #include <string_view>
 #include <vector>
 
@@ -12,14 +12,14 @@ namespace perdure::placement {
 struct Policy {
   const char* name;
   const char* summary;
-  /// Where the next chunk goes. Pure, never blocks, bounded by tiers times waiting producers. Takes a tier only when it
-  /// has a free slot, a failed one only as the last resort, and waits only while a tier has slots to come.
+  /// Places the next chunk. Pure, never blocks, bounded by tiers times waiting producers. Takes a tier only if it has a
+  /// free slot, and a failed one only as the last resort. Waits only while a tier has slots to come.
   Decision (*decide)(const View& view);
 };
 
 const std::vector<Policy>& policies();
 
-/// Error: PERDURE_INVALID_ARGUMENT, which names those there are.
+/// PERDURE_INVALID_ARGUMENT names the existing policies.
 base::Result<const Policy*> find_policy(std::string_view name);
 
 Decision decide_cache_only(const View& view);

@@ -8,8 +8,8 @@ namespace perdure::placement {
 namespace {
 
 constexpr unsigned kFewestForSpline = 5;
-constexpr std::size_t kFewestAtKnees = 3;  // of a range that is small
-constexpr double kUnseen = 0.02;           // a wide gap is looked into even where the curve seems to be straight
+constexpr std::size_t kFewestAtKnees = 3;  // of a small range
+constexpr double kUnseen = 0.02;           // looks into a wide gap even if the curve seems straight there
 
 std::vector<unsigned> counts_that_double(unsigned max_writers) {
   std::vector<unsigned> counts;
@@ -18,12 +18,12 @@ std::vector<unsigned> counts_that_double(unsigned max_writers) {
   return counts;
 }
 
-/// Both axes in logarithms: devices change from 1 to 4 writers as much as from 64 to 256.
+/// Both axes are logarithmic: devices change from 1 to 4 writers as much as from 64 to 256.
 double width(const Sample& a, const Sample& b) { return std::log2(b.writers) - std::log2(a.writers); }
 double slope(const Sample& a, const Sample& b) { return std::log2(b.bytes_per_s / a.bytes_per_s) / width(a, b); }
 
-/// The gap, by the sample on its left, where a curve through the samples may be most wrong: wide, and with another
-/// slope than its neighbours. None: all counts between the samples are known.
+/// Returns the gap, by the sample on its left, where a curve through the samples may be most wrong. That gap is wide,
+/// and has another slope than its neighbours. None: all counts between the samples are known.
 std::optional<std::size_t> most_bent_gap(const std::vector<Sample>& samples) {
   std::optional<std::size_t> most;
   double worst = -1;
@@ -41,7 +41,7 @@ std::optional<std::size_t> most_bent_gap(const std::vector<Sample>& samples) {
   return most;
 }
 
-/// Between two counts, as if it were on the straight line.
+/// Returns the point between two counts on the straight line.
 Sample middle_of(const Sample& a, const Sample& b) {
   const auto middle = static_cast<unsigned>(std::lround(std::sqrt(static_cast<double>(a.writers) * b.writers)));
   const unsigned writers = std::clamp(middle, a.writers + 1, b.writers - 1);
@@ -53,7 +53,7 @@ Sample middle_of(const Sample& a, const Sample& b) {
 std::vector<unsigned> counts_to_measure(unsigned max_writers) {
   if (max_writers == 0 || max_writers > kMaxModelledWriters) return {};
   const unsigned wanted = std::min(std::max((max_writers + 9) / 10, kFewestForSpline), max_writers);
-  // With n counts from 1 on, the widest step that stays in the range reaches furthest; one more than `wanted` must not
+  // With n counts from 1 on, the widest step that stays in the range reaches furthest. One more than `wanted` must not
   // fit.
   const unsigned step = wanted > 1 ? std::max((max_writers - 1) / (wanted - 1), 1U) : 1;
   std::vector<unsigned> counts;

@@ -6,7 +6,7 @@
 namespace perdure::placement {
 namespace {
 
-/// The part of every second that is lost where all takes so much longer.
+/// Converts a slow-down into the lost part of every second.
 double lost(double slowdown) { return slowdown / (1 + slowdown); }
 
 }  // namespace
@@ -14,7 +14,7 @@ double lost(double slowdown) { return slowdown / (1 + slowdown); }
 SlowdownBudget::Answer SlowdownBudget::threads(double now_s, const Pressure& pressure, unsigned wanted,
                                                unsigned running) {
   if (!(pressure.max_slowdown > 0) || pressure.steps == 0) {
-    *this = {};  // there is no application to be slowed down, or it does not mind
+    *this = {};  // there is no application to slow down, or it sets no limit
     return {wanted};
   }
   judge(now_s, pressure, wanted);
@@ -31,7 +31,7 @@ void SlowdownBudget::judge(double now_s, const Pressure& pressure, unsigned want
   const unsigned before = allowed_, ran = std::min(allowed_, wanted);
   const double duty_before = duty_;
   const double slowdown = pressure.slowdown.value_or(0), at_once = pressure.threads > 0 ? pressure.threads : ran;
-  const double part = ran / at_once;  // of the time that was lost is due to as many as are allowed
+  const double part = ran / at_once;  // the part of the lost time due to the allowed threads
   const double budget = lost(pressure.max_slowdown);
   if (believed && ran > 0 && lost(pressure.at_least.value_or(slowdown)) * part > budget) {
     fit(at_once * budget / lost(slowdown), ran);
@@ -41,17 +41,17 @@ void SlowdownBudget::judge(double now_s, const Pressure& pressure, unsigned want
       retry_after_s_ = std::min(2 * retry_after_s_, kLongestRetryS);
     }
   } else if (believed && ran > 0 && allowed_ != kAll) {
-    if (allowed_ >= too_many_) too_many_ = kAll, retry_after_s_ = kFirstRetryS;  // it is not, any more
+    if (allowed_ >= too_many_) too_many_ = kAll, retry_after_s_ = kFirstRetryS;  // it is no longer too many
     const bool dare = lost(slowdown) * part <= kComfort * budget || now_s >= retry_s_;
     const bool paced = std::exchange(duty_, 1.0) < 1;
     if (!paced && dare && allowed_ < wanted && (allowed_ + 1 < too_many_ || now_s >= retry_s_)) ++allowed_;
   } else if (duty_ < 1 && now_s >= retry_s_) {
-    duty_ = 1;  // rests show nothing new where they are long: only a flush does
+    duty_ = 1;  // long rests show nothing new: only a flush does
   }
   if (allowed_ != before || duty_ != duty_before) changed_at_ = pressure.flushed_steps;
 }
 
-// `threads` of them would cost what is allowed, which is fewer than `ran`.
+// `threads` of them would cost the allowed time; that is fewer than `ran`.
 void SlowdownBudget::fit(double threads, unsigned ran) {
   allowed_ = static_cast<unsigned>(std::clamp(threads, 1.0, std::max(ran - 1.0, 1.0)));
   duty_ = std::min(threads, 1.0);
@@ -62,7 +62,7 @@ void SlowdownBudget::idle(double now_s) {
   began_s_ = -1;
 }
 
-// One thread, which rests after each chunk. What is under way ends first.
+// Lets one thread run, which rests after each chunk. A running one ends first.
 SlowdownBudget::Answer SlowdownBudget::paced(double now_s, unsigned running) {
   if (running > 0) return {1};
   if (now_s < rests_until_s_) return {0, rests_until_s_};
@@ -91,8 +91,8 @@ bool SlowdownBudget::listens(double now_s, const Pressure& pressure) {
   return false;
 }
 
-// None starts a chunk, but for one when the last one was long ago: what waits here reaches the store some day, even if
-// the application is slowed down by the least flush there is.
+// Lets no thread start a chunk, except one if the last was long ago. So waiting chunks reach the store some day, even
+// if the least flush slows down the application.
 SlowdownBudget::Answer SlowdownBudget::paused(double now_s, unsigned running, double until_s) {
   if (running > 0 || last_ran_s_ < 0) last_ran_s_ = now_s;
   const double turn_s = last_ran_s_ + kLongestPauseS;

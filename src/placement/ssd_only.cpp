@@ -1,4 +1,4 @@
-// The last tier only: as if there were no cache (VeloC IPDPS'19, V-B). Others only where waiting has no hope.
+// Uses the last tier only, as if there were no cache (VeloC IPDPS'19, V-B). Takes others only if waiting is hopeless.
 #include "placement/choices.hpp"
 #include "placement/registry.hpp"
 

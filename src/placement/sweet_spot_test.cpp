@@ -1,4 +1,4 @@
-// The table of sweet spots against the plain search that it replaces, before and after observations.
+// Compares the table of sweet spots with the plain search that it replaces, before and after observations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void expect_equal_everywhere(const DeviceModel& model) {
   expect_equal(model, ~0ULL);
 }
 
-/// Curves with ups and downs, some of them too small to count, that observations bend.
+/// Curves have ups and downs, some too small to count, and observations bend them.
 TEST(SweetSpot, IsWhatAPlainSearchFindsOnAnyCurveAndAfterObservations) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 200; ++round) {

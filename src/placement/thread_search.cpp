@@ -7,10 +7,10 @@ namespace perdure::placement {
 namespace {
 
 constexpr unsigned kLeast = 4;    // observations, and one more for each thread
-constexpr double kForget = 0.05;  // of the best: a lucky moment is no measure for ever
-constexpr double kFits = 0.25;    // of a thread: what ran while the number changed belongs to neither
+constexpr double kForget = 0.05;  // of the best: a lucky moment must not be the measure for ever
+constexpr double kFits = 0.25;    // of a thread: chunks during a change of the number belong to neither
 
-/// The fair share of `step` more threads.
+/// Returns the fair share of `step` more threads.
 double share(unsigned step, unsigned threads) { return static_cast<double>(step) / static_cast<double>(threads); }
 
 }  // namespace
@@ -58,7 +58,7 @@ void ThreadSearch::judge(double now_s, double rate) {
   return as_good && rate >= best_rate_ * (1 - kBelowBest) ? accept(now_s, rate) : reject(now_s);
 }
 
-// The same way again at once.
+// Tries the same direction again at once.
 void ThreadSearch::accept(double now_s, double rate) {
   settled_ = trial_;
   pause_s_ = kFirstPauseS;
@@ -66,7 +66,7 @@ void ThreadSearch::accept(double now_s, double rate) {
   rest(now_s, rate);
 }
 
-// The other way, later; what was no better again and again is tried more and more seldom.
+// Tries the other direction, later; repeated failures make trials ever rarer.
 void ThreadSearch::reject(double now_s) {
   climbing_ = false;
   upwards_ = trial_ < settled_;

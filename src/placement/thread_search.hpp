@@ -1,7 +1,6 @@
 #pragma once
-// Finds the number of threads with which a node flushes fastest: each further one must bring bandwidth, or it is
-// stopped. Looks at its own measurements only, since the store is shared and its speed today is unknown. Knows no
-// clock.
+// Finds the number of threads with which a node flushes fastest: each further thread must bring bandwidth, or it is
+// stopped. It uses its own measurements only, since the store is shared and its present speed unknown. Knows no clock.
 #include <optional>
 
 namespace perdure::placement {
@@ -9,19 +8,20 @@ namespace perdure::placement {
 class ThreadSearch {
  public:
   static constexpr unsigned kFirst = 2;                              ///< where it begins, unless told otherwise
-  static constexpr double kFirstPauseS = 10, kLongestPauseS = 1280;  ///< between trials of what was no better before
+  static constexpr double kFirstPauseS = 10, kLongestPauseS = 1280;  ///< between trials of numbers that were no better
+                                                                     ///< before
   static constexpr double kWorth = 0.05;      ///< one more thread stays for this gain, or for half of its fair share
   static constexpr double kNoLoss = 0.02;     ///< one fewer stays for less loss, or for a fifth of a fair share
   static constexpr double kBelowBest = 0.05;  ///< many such losses together lose no more
-  static constexpr double kChanged = 0.2;     ///< so far below the best: the store has changed
+  static constexpr double kChanged = 0.2;     ///< so far below the best, the store has changed
 
   explicit ThreadSearch(unsigned first = kFirst) : limit_(first), settled_(first), trial_(first) {}
 
   /// A chunk was flushed while `threads` ran on average, and the node moved `bytes_per_s` as a whole
-  /// (metrics::FlushRate). Only what fits the number that is being tried counts.
+  /// (metrics::FlushRate). It counts only if `threads` matches the number on trial.
   void observe(double now_s, double threads, double bytes_per_s);
 
-  /// The number of threads to run now, at most `limit`: the best so far, or its neighbour on trial.
+  /// Returns the number of threads to run now, at most `limit`: the best so far, or its neighbour on trial.
   unsigned threads(unsigned limit) const { return trial_ < limit ? trial_ : limit; }
   unsigned settled() const { return settled_; }
 
@@ -35,12 +35,12 @@ class ThreadSearch {
   void go(unsigned threads);
 
   unsigned limit_;
-  unsigned settled_, trial_;  // the same: no trial
+  unsigned settled_, trial_;  // equal: no trial
   double sum_ = 0;            // of the observations with trial_ threads
   unsigned count_ = 0;
   double settled_rate_ = 0, best_rate_ = 0;
   bool climbing_ = true;  // in larger steps, until one brought nothing
-  bool upwards_ = true;   // the next trial
+  bool upwards_ = true;   // direction of the next trial
   double next_trial_s_ = 0, pause_s_ = kFirstPauseS;
 };
 

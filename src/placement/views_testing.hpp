@@ -1,5 +1,5 @@
 #pragma once
-// For tests: models and views.
+// Models and views for tests.
 #include <ostream>
 #include <random>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace perdure::placement {
 
-/// How GoogleTest shows a policy.
+/// Shows a policy in GoogleTest's messages.
 inline void PrintTo(const Policy& policy, std::ostream* out) { *out << policy.name; }
 
 inline DeviceModel model_of(std::vector<double> bytes_per_s) {
@@ -29,7 +29,7 @@ inline DeviceModel ssd_model() {
 inline const DeviceModel kMemory = DeviceModel::assumed(20e9);
 inline const DeviceModel kSsd = ssd_model();
 
-/// Tiers with the view that refers to them.
+/// Owns tiers, and the view that refers to them.
 struct Situation {
   std::vector<TierState> tiers;
   FlushOutlook flush;

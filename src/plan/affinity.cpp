@@ -9,7 +9,7 @@
 namespace perdure::plan {
 namespace {
 
-constexpr unsigned kNear = 10, kFar = 20;  // distances where a machine does not say them
+constexpr unsigned kNear = 10, kFar = 20;  // distances if the machine does not say them
 
 Cpus cpus_of(const Machine::Node& node) {
   Cpus all;
@@ -44,9 +44,9 @@ bool same_cores(const Machine& a, const Machine& b) {
                     [](const auto& one, const auto& other) { return one.cores == other.cores; });
 }
 
-/// What of a node was used.
+/// The part of a node that was used.
 struct NodeUsage {
-  std::vector<std::size_t> cores;  ///< that masks of parts of the node have something of
+  std::vector<std::size_t> cores;  ///< in masks of parts of the node
   std::uint64_t anywhere = 0;      ///< threads whose mask has all of the node
   std::uint64_t bytes = 0;
   std::uint64_t all_cores = 0;
@@ -55,7 +55,7 @@ struct NodeUsage {
   std::uint64_t needs() const { return std::min(all_cores, cores.size() + anywhere); }
 };
 
-/// A core of then that masks have something of.
+/// A core of the old machine that masks use.
 struct CoreInNode {
   const Machine::Node* node = nullptr;
   std::size_t core = 0;  ///< in the node
@@ -82,7 +82,7 @@ class Planner {
  private:
   bool narrow(const Cpus& mask) const { return !mask.empty() && mask != all_then_; }
 
-  /// Where it would not be the same as one core.
+  /// Whether the mask has the whole node, and that has more than one core.
   static bool has_all(const Cpus& mask, const Machine::Node& node) {
     const Cpus own = cpus_of(node);
     return node.cores.size() > 1 && std::includes(mask.begin(), mask.end(), own.begin(), own.end());
@@ -102,7 +102,7 @@ class Planner {
     return use;
   }
 
-  // What an assignment of nodes does not keep; of two the one with less is better.
+  // Returns the cost of an assignment of nodes; the lower of two is better.
   std::uint64_t lost(const std::vector<std::size_t>& to) const {
     constexpr std::uint64_t kTogether = 1'000'000, kNoProcessor = 100'000'000, kCore = 1000, kRoom = 10'000, kKind = 50;
     std::vector<std::uint64_t> users(here_.nodes.size()), cores(users), bytes(users);
@@ -115,7 +115,7 @@ class Planner {
       bytes[to[i]] += uses_[i].bytes;
       if (uses_[i].runs() && target.cores.empty()) sum += kNoProcessor;
       if (then_.nodes[i].cores.empty() != target.cores.empty()) sum += kKind;
-      if (to[i] != i) ++sum;  // of equals the one of the same number
+      if (to[i] != i) ++sum;  // prefers equal numbers
       for (std::size_t j = 0; j < i; ++j)
         if (uses_[j].any())
           sum += 2 * static_cast<std::uint64_t>(std::llabs(static_cast<long long>(distance(then_, i, j)) -
@@ -130,8 +130,8 @@ class Planner {
     return sum;
   }
 
-  // From where each node has its own number on, whatever single change or exchange is better, until there is none: sums
-  // only become smaller.
+  // Begins with equal numbers, and takes any single change or exchange that lowers the cost, until there is none. It
+  // ends, because costs only fall.
   void choose_nodes() {
     for (std::size_t n = 0; n < then_.nodes.size(); ++n) to_.push_back(n % here_.nodes.size());
     std::uint64_t best = lost(to_);
@@ -157,7 +157,7 @@ class Planner {
         }
       }
     }
-    // What comes to an unused node later may be a thread.
+    // An unused node may get a thread later.
     for (std::size_t n = 0; n < to_.size(); ++n)
       if (!uses_[n].any() && here_.nodes[to_[n]].cores.empty()) to_[n] = node_with_cpus();
   }
@@ -168,7 +168,7 @@ class Planner {
     return 0;
   }
 
-  // Cores of then that go to node m, onto its cores: each one of its own, or neighbours together.
+  // Places the old cores of node m onto its cores: each on one of its own, or neighbours together.
   void place_cores(std::size_t m, std::vector<std::string>& together) {
     const auto& cores = here_.nodes[m].cores;
     std::vector<CoreInNode> used;
@@ -205,7 +205,7 @@ class Planner {
       together.push_back(std::to_string(shared) + " hardware threads of node " + nodes + ": on others' of " + where);
   }
 
-  /// Not with all of its node.
+  /// Whether a mask chose this processor without the whole node.
   bool somebody_chose(unsigned cpu, const Machine::Node& node) const {
     return std::any_of(masks_.begin(), masks_.end(), [&](const Cpus& mask) {
       return narrow(mask) && std::binary_search(mask.begin(), mask.end(), cpu) && !has_all(mask, node);
@@ -232,9 +232,9 @@ class Planner {
   const Machine& here_;
   const Cpus all_then_, all_here_;
   std::vector<Cpus> masks_;
-  std::vector<NodeUsage> uses_;       // of each node of then
-  std::vector<std::size_t> to_;       // by node of then
-  std::map<unsigned, unsigned> cpu_;  // of those that narrow masks have
+  std::vector<NodeUsage> uses_;       // of each old node
+  std::vector<std::size_t> to_;       // by old node
+  std::map<unsigned, unsigned> cpu_;  // for processors of narrow masks
 };
 
 }  // namespace

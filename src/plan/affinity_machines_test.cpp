@@ -1,7 +1,6 @@
-// Every pair of machines as they are built: what comes from one to the other. The machines are composed by hand after
-// public descriptions (numbers of sockets, cores and hardware threads, and tables of distances as their firmware
-// reports them, seen in manuals and articles): none of them was recorded. Cores are fewer than they have where more of
-// the same would only cost time.
+// Moves processes between every pair of machines as vendors build them. The machines are composed by hand from public
+// descriptions: numbers of sockets, cores and hardware threads, and the firmware's distance tables in manuals and
+// articles. None was recorded. They have fewer cores than in reality if more of the same would only cost time.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -23,8 +22,8 @@ struct NamedMachine {
   Machine machine;
 };
 
-/// Nodes with so many cores each; hardware threads of a core are numbered one pass after the other, as Linux does on
-/// x86. Nodes from `with_cores` on have memory alone.
+/// Builds nodes with so many cores each. Hardware threads of a core are numbered one pass after the other, as Linux
+/// does on x86. Nodes from `with_cores` on have memory alone.
 Machine built(std::size_t nodes, std::size_t with_cores, std::size_t cores, std::size_t threads,
               const Distance& distance) {
   Machine made;
@@ -45,7 +44,7 @@ Machine built(std::size_t nodes, std::size_t with_cores, std::size_t cores, std:
   return made;
 }
 
-/// Groups of so many nodes: a socket that is divided.
+/// Puts so many nodes into a group: a divided socket.
 Distance in_groups(std::size_t size, unsigned near, unsigned far) {
   return [=](std::size_t a, std::size_t b) { return a / size == b / size ? near : far; };
 }
@@ -69,12 +68,12 @@ const std::vector<NamedMachine>& machines() {
     add("four sockets in a ring (Opteron)", built(4, 4, 4, 1, [](std::size_t a, std::size_t b) {
           return (a + 2) % 4 == b ? 22U : 16U;  // across, or beside each other
         }));
-    // Three links of each: those whose numbers differ in one bit.
+    // Each has three links: to those whose numbers differ in one bit.
     add("eight sockets (Xeon)", built(8, 8, 4, 2, [](std::size_t a, std::size_t b) {
           const std::size_t differ = a ^ b;
           return (differ & (differ - 1)) == 0 ? 21U : 31U;
         }));
-    // Beside each node with cores, half of the list further, the memory that belongs to it.
+    // The memory that belongs to a node with cores is half of the list further.
     add("two sockets, memory expanded (Optane, CXL)", built(4, 2, 10, 2, [](std::size_t a, std::size_t b) {
           return a < 2 && b < 2 ? 21U : a % 2 == b % 2 ? 17U : 28U;
         }));
@@ -101,7 +100,7 @@ CoreNumber core_of(const Machine& machine, unsigned cpu) {
   return {machine.nodes.size(), 0};
 }
 
-/// A program that was tuned: a thread on each hardware thread of two cores of each node, pages on every node.
+/// A tuned program: a thread on each hardware thread of two cores of each node, pages on every node.
 struct Tuned {
   MachineUsage use;
   std::vector<CoreNumber> homes;  ///< of each thread
@@ -168,7 +167,7 @@ TEST(AffinityOfRealMachines, KeepsApartWhatWasWhereThereIsRoomAndElseSaysSo) {
     if (with_cores(then) <= with_cores(here) && then.nodes.size() <= here.nodes.size()) {
       EXPECT_EQ(nodes.size(), then.nodes.size());
     }
-    std::size_t said = 0;  // nodes that are named as folded
+    std::size_t said = 0;  // nodes that are reported as folded
     for (const auto& text : plan.together)
       if (text.find(": all on node ") != std::string::npos)
         said += static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
@@ -188,7 +187,7 @@ TEST(AffinityOfRealMachines, PutsNoThreadWhereThereIsNoProcessorAndNoMorePagesTh
   });
 }
 
-/// Pairs of nodes as near to each other as any two are there, kept so.
+/// Counts pairs of nearest nodes that are no nearest nodes any more.
 std::size_t near_pairs_lost(const Machine& then, const Machine& here, const AffinityPlan& plan) {
   const auto nearest = [](const Machine& machine) {
     unsigned least = ~0U;
@@ -229,7 +228,7 @@ TEST(AffinityOfRealMachines, KeepsDividedSocketsTogether) {
   }
 }
 
-// Firmware numbers nodes as it likes: whatever the numbers, near ones are near.
+// Firmware numbers nodes arbitrarily: near nodes stay near, whatever their numbers.
 TEST(AffinityOfRealMachines, FindsTheSameMachineWithOtherNumbers) {
   for (const auto& one : machines()) {
     SCOPED_TRACE(one.name);

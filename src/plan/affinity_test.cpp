@@ -1,4 +1,4 @@
-// Threads and pages that come to another machine than theirs.
+// Tests plans for threads and pages that come to another machine.
 #include "plan/affinity.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// `threads` hardware threads in each core; those of one core are `stride` apart, as systems number them.
+/// Builds `threads` hardware threads in each core; those of one core are `stride` apart, as systems number them.
 Machine machine(std::size_t nodes, std::size_t cores, std::size_t threads = 1) {
   Machine made;
   made.nodes.resize(nodes);
@@ -36,7 +36,7 @@ Cpus all_of(const Machine::Node& node) {
   return all;
 }
 
-/// The node that has all of these; none: more than that.
+/// Returns the node that has all of these; none if several have some.
 std::size_t node_of(const Machine& machine, const Cpus& cpus) {
   for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
     const auto all = all_of(machine.nodes[n]);
@@ -45,7 +45,7 @@ std::size_t node_of(const Machine& machine, const Cpus& cpus) {
   return machine.nodes.size();
 }
 
-/// Four nodes in two packages: `near[n]` is the other one in the package of n.
+/// Puts four nodes into two packages: `near[n]` is the other one in the package of n.
 void put_in_packages(Machine& machine, const std::vector<std::size_t>& near) {
   machine.distances.assign(4, std::vector<unsigned>(4, 32));
   for (std::size_t n = 0; n < 4; ++n) machine.distances[n][n] = 10, machine.distances[n][near[n]] = 12;
@@ -173,7 +173,8 @@ Machine any_machine(std::mt19937_64& random) {
   return made;
 }
 
-// Of any two machines: whoever was together stays so, and whoever was apart does if there is room, or it is said.
+// For any two machines: threads that were together stay together, and others stay apart if there is room, or are
+// reported.
 TEST(Affinity, OfAnyMachinesKeepsTogetherWhatWas) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 1000; ++round) {

@@ -1,5 +1,5 @@
-// Counts, in the tables themselves, how much 524,288 ranks keep and say of an array: 4,096 nodes of 128 ranks, a box
-// for each rank, elements in common with 26 neighbours. (docs/adr/0056)
+// Counts, in the tables themselves, how much memory and messages an array needs at 524,288 ranks. There are 4,096 nodes
+// of 128 ranks, a box for each rank, and common elements with 26 neighbours. (docs/adr/0056)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class ArraysAtSize : public ::testing::Test {
     if (ranks != divided_) grid_ = array::even_grid(whole_, divided_ = ranks);
     return array::block(whole_, grid_, rank);
   }
-  /// With the seam around it.
+  /// Returns the box with the seam around it.
   array::Box wanted_by(std::uint64_t rank, std::uint64_t ranks) const {
     return array::widened(box_of(rank, ranks), {1, 1, 1}, whole_);
   }
@@ -38,16 +38,16 @@ class ArraysAtSize : public ::testing::Test {
   mutable array::Grid grid_;
 };
 
-/// A node of a restore.
+/// A node during a restore.
 struct Node {
   std::vector<std::vector<WantedBox>> wanted;
-  std::vector<StoredArray> stored;  // what it keeps
+  std::vector<StoredArray> stored;  // the node keeps these
   std::uint64_t bytes_while_it_hears = 0, bytes = 0;
 };
 
 class RestoresAtSize : public ArraysAtSize {
  protected:
-  /// As ranks of that node hear it.
+  /// Returns the node's tables as its ranks hear the boxes.
   Node restoring(std::uint64_t node, std::uint64_t ranks) const {
     NodeWants wants;
     for (std::uint64_t rank = node * kPerNode; rank < (node + 1) * kPerNode; ++rank)
@@ -93,7 +93,7 @@ TEST_F(RestoresAtSize, KeepWhatTouchesTheirNodeOnHalfAsManyAsManyAndTwiceAsManyR
   }
 }
 
-// So much each rank kept before.
+// Each rank kept so much before.
 TEST_F(RestoresAtSize, WouldKeepAThousandTimesAsMuchOfAll) {
   EXPECT_GT(StoredArray(kElement, all_).bytes(), 100'000'000U);
 }
@@ -102,7 +102,7 @@ TEST_F(ArraysAtSize, ACheckpointSaysAFewWordsOfAllSeamsAndKeepsThoseWithNeighbou
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   const std::uint64_t said = SharedSum::kWords * sizeof(std::uint64_t);
   EXPECT_LE(kPerNode * said, base::MiB);
-  struct Shared {  // as capture::ArrayPart has it
+  struct Shared {  // capture::ArrayPart has the same fields
     std::size_t number;
     array::Box box;
   };
@@ -118,7 +118,7 @@ TEST_F(ArraysAtSize, ACheckpointSaysAFewWordsOfAllSeamsAndKeepsThoseWithNeighbou
   EXPECT_LE(most * (sizeof(Shared) + 64), 64 * base::KiB);
 }
 
-// ADR 0056 leaves this open. A change that brings it below a node's limit turns this expectation round.
+// ADR 0056 leaves this open. A change that brings it below a node's limit inverts this expectation.
 TEST_F(ArraysAtSize, BoxesAreStillHeardByEveryRank) {
   const std::uint64_t a_box = array::encode_boxes({box_of(kRanks / 2, kRanks)}).size();
   EXPECT_GT(kRanks * a_box, base::MiB) << "of one array, without lengths";

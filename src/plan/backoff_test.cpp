@@ -45,8 +45,8 @@ TEST(Pacing, APauseIsNotMadeUpFor) {
   EXPECT_EQ(pacing.delay_ns(100 * kSecond, 100 * kSecond, 1000), kSecond);
 }
 
-// Senders that sleep as they are told, on a clock of the test's own: in no second is more sent than the limit and what
-// each may have under way.
+// Senders sleep as told, on a clock of the test's own. In no second do they send more than the limit plus their bytes
+// in flight.
 TEST(Pacing, SendersThatSleepAsToldKeepToTheRateTogetherWheneverTheyBegin) {
   std::mt19937_64 random(3);
   const std::uint64_t rate = 50'000'000, largest = 1'000'000;
@@ -61,7 +61,7 @@ TEST(Pacing, SendersThatSleepAsToldKeepToTheRateTogetherWheneverTheyBegin) {
                                      [](const auto& a, const auto& b) { return a.ends_ns < b.ends_ns; });
     sent.emplace_back(next.ends_ns, next.bytes);
     next.begun_ns = next.ends_ns + pacing.delay_ns(next.begun_ns, next.ends_ns, next.bytes);
-    if (random() % 50 == 0) next.begun_ns += 3 * kSecond;  // nothing to do
+    if (random() % 50 == 0) next.begun_ns += 3 * kSecond;  // an idle time
     next.bytes = random() % largest;
     next.ends_ns = next.begun_ns + random() % 20'000'000;
   }

@@ -5,8 +5,8 @@
 namespace perdure::plan {
 namespace {
 
-// Measured (docs/results/speed.md): protecting a block of 16 KiB takes some 0.7 us less than its copy in the call, and
-// a wait 25 to 35 us. Where the copier takes the program's own processor, all that it does is lost, too.
+// Measured (docs/results/speed.md): protecting a block of 16 KiB takes some 0.7 us less than its copy in the call. A
+// wait takes 25 to 35 us. If the copier takes the program's own processor, all its work is lost, too.
 bool pays(const CaptureMet& met) { return met.waits * (met.idle_processor ? 48 : 96) < met.blocks; }
 
 }  // namespace
@@ -17,7 +17,7 @@ bool CaptureChoice::next() {
   return false;
 }
 
-// A program changes: it is tried again, the later the more often it did not pay.
+// Programs change: it tries again, the later the more often it did not pay.
 void CaptureChoice::met(const CaptureMet& met) {
   if (met.blocks == 0) return;
   last_ = pays(met) ? 0 : std::clamp(2 * last_, 4U, kMostPause);

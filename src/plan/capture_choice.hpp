@@ -1,26 +1,26 @@
 #pragma once
-// Whether the next checkpoint copies on write, from what the last ones met. Pure. (docs/copy-on-write.md)
+// Decides from the last captures whether the next checkpoint copies on write. Pure. (docs/copy-on-write.md)
 #include <cstdint>
 
 namespace perdure::plan {
 
-/// What the last capture on write of this rank met.
+/// Statistics of this rank's last capture on write.
 struct CaptureMet {
-  std::uint64_t blocks = 0;     ///< that were protected; 0: none was, or nothing is known
-  std::uint64_t waits = 0;      ///< for one that was not copied yet
-  bool idle_processor = false;  ///< the copier has one that the program does not use
+  std::uint64_t blocks = 0;     ///< protected blocks; 0: none, or unknown
+  std::uint64_t waits = 0;      ///< for blocks that were not copied yet
+  bool idle_processor = false;  ///< the copier has a processor that the program does not use
 };
 
 class CaptureChoice {
  public:
-  /// Whether the next one protects.
+  /// Whether the next capture protects.
   bool next();
   void met(const CaptureMet& met);
 
  private:
   static constexpr unsigned kMostPause = 64;
-  unsigned pause_ = 0;  // so many more copy in their call, until it is tried again
-  unsigned last_ = 0;   // how long the last pause was
+  unsigned pause_ = 0;  // so many more captures copy in their call before the next try
+  unsigned last_ = 0;   // the length of the last pause
 };
 
 }  // namespace perdure::plan

@@ -5,7 +5,7 @@
 namespace perdure::plan {
 namespace {
 
-/// How many copy in their call until one protects.
+/// Counts the captures that copy in their call until one protects.
 unsigned until_next(CaptureChoice& choice) {
   unsigned copies = 0;
   while (!choice.next()) ++copies;

@@ -33,7 +33,7 @@ std::vector<SegmentPlan> lay_out_segments(const std::vector<std::uint32_t>& node
   std::vector<SegmentPlan> plans;
   for (const auto& entry : ranks_of_node) {
     const std::uint32_t node = entry.first;
-    const std::vector<std::uint32_t>& ranks = entry.second;  // a structured binding could not be captured by clang 14
+    const std::vector<std::uint32_t>& ranks = entry.second;  // clang 14 could not capture a structured binding
     const std::uint32_t here = segments_on_node(ranks.size(), ranks_of_node.size(), aggregation);
     for (std::uint32_t s = 0; s < here; ++s) {
       const auto at = [&](std::size_t part) {

@@ -1,16 +1,16 @@
 #pragma once
-// Who may take a name over whose last writer has not closed it. Pure.
+// Decides who may take over a name that its last writer has not closed. Pure.
 #include <cstdint>
 
 namespace perdure::plan {
 
-/// What is known of the launch that a record names, and of how long it has been watched.
+/// Facts about the launch that a record names, and about watching it.
 struct LeaseFacts {
-  bool owned = false;          ///< there is a record, and it does not say that its launch ended in order
+  bool owned = false;          ///< there is a record, and its launch did not end in order
   bool ours = false;           ///< it names this launch
-  bool same_machine = false;   ///< its process can be looked for here
-  bool process_lives = false;  ///< where it can be looked for
-  bool renewed = false;        ///< while it was watched
+  bool same_machine = false;   ///< this machine can look for its process
+  bool process_lives = false;  ///< known on the same machine only
+  bool renewed = false;        ///< since we watch it
   std::uint64_t watched_ns = 0;
   std::uint64_t lease_ns = 0;
 };
@@ -21,10 +21,10 @@ enum class LeaseVerdict {
   busy,  ///< its owner lives
 };
 
-/// Dead is whose process is gone from this very machine, or who does not renew for a whole lease while it is watched:
-/// no clocks are compared, and nobody who renews in time is taken for dead. A process that is seen to live here is not
-/// taken for dead because it cannot renew (its store may hang), but it is given the lease to end, as one that was just
-/// killed does.
+/// An owner is dead if its process is gone from this very machine. It is also dead if it does not renew for a whole
+/// lease while we watch. No clocks are compared, and an owner that renews in time never counts as dead. A process that
+/// lives here does not count as dead because it cannot renew: its store may hang. But it gets the lease's time to end,
+/// as a process does that was just killed.
 LeaseVerdict judge_lease(const LeaseFacts& facts);
 
 }  // namespace perdure::plan

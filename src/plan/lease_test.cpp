@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kLease = 30;
 
-// Of every combination: who is taken for dead, who for living.
+// Checks every combination of facts.
 TEST(Lease, IsTakenOnlyFromWhoIsDeadGoneOrUs) {
   for (unsigned bits = 0; bits < 32; ++bits)
     for (const std::uint64_t watched : {std::uint64_t{0}, kLease - 1, kLease, 2 * kLease}) {

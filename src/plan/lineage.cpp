@@ -9,8 +9,8 @@
 namespace perdure::plan {
 namespace {
 
-// A nonce that names a branch: 16 bits that say so, 24 of the branch, 24 random ones. Of old nonces, which are random,
-// one in 65,536 seems to name a branch: then its version is kept longer.
+// A nonce that names a branch has 16 bits that say so, 24 of the branch, and 24 random ones. One in 65,536 old nonces,
+// which are random, seems to name a branch: then its version is kept longer.
 constexpr std::uint64_t kNamesABranch = 0xB7A6;
 constexpr unsigned kMarkShift = 48, kBranchShift = 24;
 constexpr std::uint64_t kBranchMask = 0xFF'FFFF;
@@ -49,7 +49,7 @@ std::optional<Branch> parse_branch(std::string_view text) {
   return branch_text(branch) == text ? std::optional(branch) : std::nullopt;
 }
 
-// No line is longer than all forks together, whatever a damaged record says.
+// No line is longer than all forks together, even with damaged records.
 Line line_of(const std::vector<Fork>& forks, Branch branch) {
   Line line{{branch, std::numeric_limits<std::uint64_t>::max()}};
   while (line.size() <= forks.size()) {
@@ -75,7 +75,7 @@ std::vector<Fork> useful_forks(const std::vector<Fork>& forks, const std::vector
   std::vector<bool> useful(forks.size());
   for (const LineVersion& version : there) {
     const Line line = line_of(forks, version.branch);
-    std::size_t last = 0;  // the last part that has something
+    std::size_t last = 0;  // the last part that has versions
     for (std::size_t part = 1; part < line.size(); ++part)
       if (std::any_of(there.begin(), there.end(), [&](const LineVersion& other) {
             return other.branch == line[part].branch && other.begun_ns <= line[part].until_ns;
@@ -91,7 +91,7 @@ std::vector<Fork> useful_forks(const std::vector<Fork>& forks, const std::vector
   return kept;
 }
 
-// A store that was not read may have something newer: a branch too many costs nothing, one too few costs versions.
+// An unread store may have newer versions: a branch too many costs nothing, one too few costs versions.
 BranchChoice choose_branch(const BranchFacts& facts) {
   using Way = BranchChoice::Way;
   BranchChoice choice{facts.from ? Way::same : Way::start, std::nullopt};

@@ -1,7 +1,7 @@
 #pragma once
-// Which versions of a name belong together. A branch is a sequence of versions that follow each other; a launch that
-// begins anew, or goes back to an older version, begins another branch. Each attempt carries its branch in its nonce,
-// so that no piece, record or file can lose it. Where a branch goes on from another one, a fork says so.
+// Tells which versions of a name belong together. A branch is a sequence of versions that follow each other. A launch
+// that begins anew, or goes back to an older version, begins another branch. Each attempt carries its branch in its
+// nonce, so that no piece, record or file can lose it. A fork records that a branch continues another one.
 // (docs/adr/0052) Pure.
 #include <cstdint>
 #include <optional>
@@ -15,20 +15,20 @@ namespace perdure::plan {
 
 /// Drawn at random; people see six hexadecimal digits.
 using Branch = std::uint32_t;
-/// Of all attempts whose nonce names none: an older Perdure wrote them.
+/// The branch of all attempts whose nonce names none: an older Perdure wrote them.
 inline constexpr Branch kFirstBranch = 0;
 
-/// The branch that a nonce names.
+/// Returns the branch that a nonce names.
 Branch branch_of(std::uint64_t nonce);
-/// A nonce that names this branch; of `random` it takes the low 24 bits.
+/// Returns a nonce that names this branch; it takes the low 24 bits of `random`.
 std::uint64_t nonce_on(Branch branch, std::uint64_t random);
-/// A branch out of random bits, never kFirstBranch.
+/// Makes a branch of random bits, never kFirstBranch.
 Branch draw_branch(std::uint64_t random);
 std::string branch_text(Branch branch);  ///< "3f9a12"
-/// What branch_text() gives, and nothing else.
+/// Parses the text of branch_text(), and refuses any other.
 std::optional<Branch> parse_branch(std::string_view text);
 
-/// Branch `branch` goes on from this version of `parent`.
+/// Branch `branch` continues this version of `parent`.
 struct Fork {
   Branch branch = 0;
   Branch parent = 0;
@@ -45,13 +45,13 @@ struct LinePart {
   friend bool operator==(const LinePart&, const LinePart&) = default;
   PERDURE_FIELDS(branch, until_ns)
 };
-/// A branch and all that it went on from, the branch first. Plain numbers of versions mean those of the current line.
+/// A branch, first, and all branches that it continues. Plain version numbers mean those of the current line.
 using Line = std::vector<LinePart>;
 
-/// As far as the forks say: a branch without one began anew.
+/// Follows the forks: a branch without one began anew.
 Line line_of(const std::vector<Fork>& forks, Branch branch);
 bool on_line(const Line& line, Branch branch, std::uint64_t begun_ns);
-/// Of a segment::Attempt.
+/// Takes a segment::Attempt.
 template <class Attempt>
 bool on_line(const Line& line, const Attempt& attempt) {
   return on_line(line, branch_of(attempt.nonce), attempt.created_ns);
@@ -60,12 +60,12 @@ template <class Attempt>
 bool same_branch(const Attempt& one, const Attempt& other) {
   return branch_of(one.nonce) == branch_of(other.nonce);
 }
-/// The branch that a branch's line ends with: all of one run have the same.
+/// Returns the last branch of a branch's line: all branches of one run have the same.
 Branch run_of(const std::vector<Fork>& forks, Branch branch);
-/// Both began as one run.
+/// Whether both began as one run.
 bool related(const std::vector<Fork>& forks, Branch one, Branch other);
 
-/// An attempt at a version, as far as lineage goes.
+/// The lineage of an attempt at a version.
 struct LineVersion {
   Branch branch = 0;
   std::uint64_t version = 0;
@@ -73,23 +73,23 @@ struct LineVersion {
   friend bool operator==(const LineVersion&, const LineVersion&) = default;
 };
 
-/// The forks that are still of use: those on the way from a branch of `there` to another part of its line that has any
-/// of `there`. What is left out is only kept longer.
+/// Returns the forks that are still needed: those from a branch of `there` to another part of its line with versions in
+/// `there`. Dropping a fork only keeps versions longer.
 std::vector<Fork> useful_forks(const std::vector<Fork>& forks, const std::vector<LineVersion>& there);
 
-/// What is known when a launch is about to write its first version of a name, or the first after a restore.
+/// Facts when a launch is about to write its first version of a name, or the first after a restore.
 struct BranchFacts {
-  std::optional<LineVersion> from;  ///< what the program's state is of; nothing: it has restored nothing
-  std::vector<LineVersion> whole;   ///< attempts that are whole, or were, of all branches
+  std::optional<LineVersion> from;  ///< the version of the program's state; nothing: it has restored nothing
+  std::vector<LineVersion> whole;   ///< attempts of all branches that are or were whole
   bool store_seen = true;           ///< false: the store may have more
 };
 struct BranchChoice {
   enum class Way {
-    same,  ///< goes on with the branch of `from`, whose newest version that is
-    fork,  ///< a new branch that goes on from `from`: something newer of its branch stays behind
-    start  ///< a new branch that goes on from nothing
+    same,  ///< continues the branch of `from`, which is its newest version
+    fork,  ///< a new branch that continues `from`: newer versions of its branch stay behind
+    start  ///< a new branch that continues no other
   } way = Way::same;
-  std::optional<LineVersion> left;  ///< the newest that stays behind
+  std::optional<LineVersion> left;  ///< the newest version that stays behind
   friend bool operator==(const BranchChoice&, const BranchChoice&) = default;
 };
 BranchChoice choose_branch(const BranchFacts& facts);

@@ -40,7 +40,7 @@ TEST(Branches, AreSpelledInOneWay) {
     EXPECT_EQ(parse_branch(wrong), std::nullopt) << wrong;
 }
 
-// 1 to 10 on branch 1; branch 2 goes on from its version 5, branch 3 from version 7 of branch 2.
+// Branch 1 has 1 to 10; branch 2 continues its version 5, branch 3 continues version 7 of branch 2.
 const std::vector<Fork> kForks{{2, 1, 5, 50}, {3, 2, 7, 120}};
 
 TEST(Lines, HaveABranchAndWhatItWentOnFrom) {

@@ -10,7 +10,7 @@ namespace {
 
 using Ranks = std::vector<std::uint32_t>;
 
-/// What is free of a layout: of indices, and of ranks.
+/// The free indices and ranks of a layout.
 struct Gaps {
   std::uint32_t count = 0;
   std::vector<bool> indices, ranks;
@@ -47,10 +47,10 @@ struct BySize {
     return a.ranks.size() != b.ranks.size() ? a.ranks.size() > b.ranks.size() : a.ranks < b.ranks;
   }
 };
-/// The largest first. Thousands may have to be joined, after a job was started again on fewer nodes.
+/// Sorts the largest first. Thousands may have to be joined if a job was started again on fewer nodes.
 using Plans = std::set<SegmentPlan, BySize>;
 
-// The two smallest become one, of the node that has more of it: as few pieces as can be have to go to another node.
+// Joins the two smallest, on the node with the larger one: so the fewest pieces have to move to another node.
 void join_smallest(Plans& plans) {
   const SegmentPlan last = std::move(plans.extract(std::prev(plans.end())).value());
   SegmentPlan joined = std::move(plans.extract(std::prev(plans.end())).value());

@@ -33,7 +33,7 @@ TEST(MissingSegments, WhereRanksRunNowDoesNotMatterForWhatOthersStillWrite) {
               Optional(ElementsAre(SegmentPlan{2, 3, 1, {2}})));
 }
 
-// One segment of three ranks, which run on two nodes now: the one with two of them gets the third.
+// One segment has three ranks, which run on two nodes now: the node with two of them gets the third.
 TEST(MissingSegments, ALostNodesSegmentIsOneAgainWhereItsRanksWereSeparated) {
   EXPECT_THAT(lay_out_missing({{1, 2, {3}}}, {4, 5, 5, 1}, kOnePerNode),
               Optional(ElementsAre(SegmentPlan{0, 2, 5, {0, 1, 2}})));
@@ -65,7 +65,7 @@ TEST(MissingSegments, ContradictionsAreNotGuessedAt) {
   EXPECT_EQ(lay_out_missing({{0, 2, {0, 1, 9}}}, nodes, kOnePerNode), std::nullopt) << "there is no such rank";
 }
 
-// Whatever is lost of whatever layout, and wherever the ranks run then, the whole is a layout.
+// For any losses of any layout, and any nodes of the ranks then, the whole is a layout.
 TEST(MissingSegments, TogetherWithTheKnownOnesEveryRankIsInOneSegment) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);

@@ -9,7 +9,7 @@ bool among(const std::vector<std::string>& nodes, const std::string& node) {
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-// Moves what failed from `nodes` to `excluded`.
+// Moves the failed nodes from `nodes` to `excluded`.
 void take_out(std::vector<std::string>& nodes, const std::vector<std::string>& failed,
               std::vector<std::string>& excluded) {
   for (const auto& node : nodes)

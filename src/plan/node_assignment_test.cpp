@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The nodes "0", "1", ... whose bits are set.
+// Returns the nodes "0", "1", ... whose bits are set.
 Names chosen(unsigned bits, unsigned count) {
   Names nodes;
   for (unsigned i = 0; i < count; ++i)
@@ -79,7 +79,7 @@ TEST(ReplaceFailed, ShrinksOnlyWhenItMay) {
   EXPECT_FALSE(replace_failed(now, numbered(4), true).possible) << "nobody is left";
 }
 
-// What holds for every set of failures among 4 nodes and up to 3 spares.
+// Checks invariants for every set of failures among 4 nodes and up to 3 spares.
 void check_failures(unsigned spares, unsigned bits, bool shrink) {
   constexpr unsigned kPositions = 4;
   const unsigned nodes = kPositions + spares;

@@ -1,6 +1,6 @@
 #pragma once
-// The boxes of an array that the ranks of one node want. A node keeps the stored boxes that touch them.
-// Pure. (docs/adr/0056)
+// Collects the boxes of an array that the ranks of one node want. A node keeps the stored boxes that touch them. Pure.
+// (docs/adr/0056)
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,13 +13,13 @@ namespace perdure::plan {
 class NodeWants {
  public:
   void add(WantedBox wanted) { wanted_.push_back(std::move(wanted)); }
-  /// Before meets().
+  /// Must be called before meets().
   void all_are_there();
   /// Whether some rank of the node needs elements of this box, which has as many dimensions.
   bool meets(const array::Box& stored) const;
-  /// Gives away all boxes, and keeps none.
+  /// Returns all boxes, and keeps none.
   std::vector<WantedBox> take();
-  /// How much memory it takes.
+  /// Returns its memory in bytes.
   std::uint64_t bytes() const;
 
  private:

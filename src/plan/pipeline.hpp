@@ -1,5 +1,5 @@
 #pragma once
-// The steps that a version takes in the background after its commit, as far as their order goes. Pure.
+// Checks the order of the steps that a version takes in the background after its commit. Pure.
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +18,9 @@ struct PipelineStep {
   std::optional<Level> gives = {};  ///< the step brings versions to it
 };
 
-/// Whether steps can run in this order: each one once, one that brings versions to the store, and each after one that
-/// gives what it needs; level `process` is there when a version is committed. The error says what is wrong, and how
-/// to put it right.
+/// Fails unless steps can run in this order. Each occurs once, one brings versions to the store, and each comes after
+/// one that gives the level it needs. A committed version has level `process`. The error says the defect and its
+/// remedy.
 base::Status check_pipeline(const std::vector<PipelineStep>& steps);
 
 /// Whether the step `first` is among them, and before `second`.

@@ -34,7 +34,7 @@ TEST(Pipeline, SaysWhatIsWrongAndWhereAStepBelongs) {
   EXPECT_NE(refusal({kFlush, kNotify, kFlush}).find("flush twice"), std::string::npos);
 }
 
-// Whatever the order: it is taken exactly when no step stands before the first that gives what it needs.
+// An order is accepted exactly if no step stands before the first that gives the level it needs.
 TEST(Pipeline, AgreesWithTheRuleForEveryOrderOfFiveSteps) {
   std::vector<PipelineStep> steps{kReplicate, kFlush, kRetire, kNotify, kSend};
   const auto by_name = [](const PipelineStep& a, const PipelineStep& b) { return a.name < b.name; };

@@ -19,10 +19,10 @@ bool alike(const RedundancyShare& a, const RedundancyShare& b) {
   return a.scheme == b.scheme && a.parities == b.parities && a.members == b.members;
 }
 
-/// One group of one epoch, as the parts that are left of it say.
+/// One group of one epoch, reconstructed from its surviving parts.
 class Group {
  public:
-  /// `shares`: all of its number and epoch, those that contradict `model` included.
+  /// `shares` has all shares of its number and epoch, also those that contradict `model`.
   Group(const PieceHolders& holders, const Shares& shares, const RedundancyShare& model) : model_(model) {
     if (auto scheme = redundancy::find_scheme(model.scheme)) scheme_ = *scheme;
     state_.n = static_cast<unsigned>(model.members.size());
@@ -34,13 +34,13 @@ class Group {
       orders_.emplace_back(chunks);
       state_.blocks.push_back(orders_.back().count());
     }
-    if (state_.n > redundancy::kMaxItems) scheme_ = nullptr;  // no scheme has groups like that
+    if (state_.n > redundancy::kMaxItems) scheme_ = nullptr;  // no scheme has such large groups
     for (unsigned position = 0; scheme_ != nullptr && position <= state_.n; ++position)
       look_at(holders, shares, position);
   }
 
   const std::vector<std::vector<ReplicatedRank>>& members() const { return members_; }
-  /// Nothing when all blocks of that rank can be had.
+  /// Returns why that rank's blocks cannot be restored; nothing if they can.
   std::optional<std::string> why_not(unsigned position, std::uint32_t index) const {
     if (scheme_ == nullptr) return "its redundancy is of an unknown scheme";
     for (std::uint64_t chunk = 0; chunk < members_[position][index].chunks; ++chunk) {
@@ -53,8 +53,8 @@ class Group {
   }
 
  private:
-  // Wherever the ranks of a position are held now: only that they are counts. A position that has nothing any more is
-  // lost as a whole, which takes no list of what it had. (`n` is the server's, if there is one.)
+  // Counts the ranks of a position on whatever nodes hold them. A position without any is lost as a whole, without a
+  // list of its blocks. (Position `n` is the server's, if there is one.)
   void look_at(const PieceHolders& holders, const Shares& shares, unsigned position) {
     const auto share = std::find_if(shares.begin(), shares.end(), [&](const RedundancyShare* other) {
       return other->position == position && alike(*other, model_);
@@ -90,8 +90,8 @@ class Group {
   std::vector<redundancy::BlockOrder> orders_;
 };
 
-/// Calls use(group) for each that has one of these ranks, one after the other: of a group whose parts contradict each
-/// other, one of each opinion.
+/// Calls use(group) for each group that has one of these ranks, one after the other. If the parts of a group contradict
+/// each other, it is called once for each version of the group.
 template <class Use>
 void for_groups_of(const VersionInventory& inventory, const std::vector<bool>& ranks, const Use& use) {
   std::map<std::pair<std::uint64_t, std::uint32_t>, Shares> by_group;
@@ -228,7 +228,7 @@ std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const 
     if (served.empty()) continue;
     redundancy[share.node].insert(served.begin(), served.end());
     of_use.insert(members.begin(), members.end());
-    // Its own pieces may have good chunks, where the inventory counts them as lost for a damaged one.
+    // Its own pieces may have good chunks even if the inventory counts them as lost for a damaged one.
     if (share.position < share.members.size())
       share.members[share.position].ranks().for_each([&](std::uint32_t rank) { pieces[share.node].insert(rank); });
   }

@@ -1,6 +1,6 @@
 #pragma once
-// After nodes were lost: the source of every rank's piece of a version, or why there is none. Pure, over the
-// inventories of all engines and the store. (docs/adr/0014, 0034)
+// Finds, after nodes were lost, the source of every rank's piece of a version, or why there is none. Pure, over the
+// inventories of all engines and the store. (docs/adr/0014, 0020)
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace perdure::plan {
 
-/// A rank of a position of a group, and how many chunks its piece has.
+/// A rank of a position of a group, and the number of chunks of its piece.
 struct ReplicatedRank {
   std::uint32_t rank = 0;
   std::uint64_t chunks = 0;
   friend bool operator==(const ReplicatedRank&, const ReplicatedRank&) = default;
 };
 
-/// The ranks of a position, ascending. Where all have as many chunks it is as small as for one.
+/// The ranks of a position, ascending. If all have the same number of chunks, it takes no more memory than one.
 class PositionRanks {
  public:
   PositionRanks() = default;
@@ -29,7 +29,7 @@ class PositionRanks {
   std::vector<ReplicatedRank> list() const;
   friend bool operator==(const PositionRanks&, const PositionRanks&) = default;
   PERDURE_FIELDS(ranks_, chunks_)
-  std::string wrong() const;  ///< not every rank has a number of chunks
+  std::string wrong() const;  ///< the defect of a decoded one: a rank without a number of chunks
 
  private:
   struct Chunks {
@@ -44,22 +44,22 @@ class PositionRanks {
 
 /// One node's redundancy blocks for a group, from its catalog.
 struct RedundancyShare {
-  std::uint32_t node = 0;  ///< of this launch
+  std::uint32_t node = 0;  ///< in this launch
   std::uint64_t epoch = 0;
   std::uint32_t group = 0;
   std::string scheme;
   std::uint32_t parities = 0;
-  std::uint32_t position = 0;              ///< of what it keeps
+  std::uint32_t position = 0;              ///< the position whose blocks it keeps
   std::vector<PositionRanks> members;      ///< by position
-  base::Runs<std::uint64_t> missing = {};  ///< of what it should keep: numbers as in redundancy::Item
+  base::Runs<std::uint64_t> missing = {};  ///< blocks that it should keep and lacks: numbers as in redundancy::Item
   PERDURE_FIELDS(node, epoch, group, scheme, parities, position, members, missing)
 };
 
-/// On which nodes each rank's whole piece is in tiers.
+/// The nodes that have each rank's whole piece in tiers.
 class PieceHolders {
  public:
   PieceHolders() = default;
-  /// `held`: rank and node.
+  /// `held` has pairs of rank and node.
   PieceHolders(std::uint32_t ranks, std::vector<std::pair<std::uint32_t, std::uint32_t>> held);
   std::uint32_t ranks() const { return ranks_; }
   std::vector<std::uint32_t> of(std::uint32_t rank) const;  ///< ascending
@@ -74,9 +74,9 @@ class PieceHolders {
 struct VersionInventory {
   PieceHolders holders;
   std::vector<RedundancyShare> kept;
-  std::vector<bool> stored = {};  ///< by rank: its segment is in the store; may be empty: none is
-  /// By rank: its piece is on the node where it runs, partly in a temporary segment, so that other nodes get nothing of
-  /// it. May be empty: none is.
+  std::vector<bool> stored = {};  ///< by rank: its segment is in the store; empty: none is
+  /// By rank: its piece is on the node where it runs, but partly in a temporary segment, so that other nodes get none
+  /// of it. Empty: none is.
   std::vector<bool> half_flushed = {};
 };
 
@@ -90,24 +90,24 @@ enum class PieceSource : std::uint8_t {
 
 struct RecoveryPlan {
   std::vector<PieceSource> of_rank;
-  /// The first rank's that is nowhere: why, as a sentence without full stop.
+  /// Why the first lost rank's piece is nowhere, as a sentence without full stop.
   std::optional<std::string> lost = {};
   bool whole() const { return !lost.has_value(); }
 };
 
-/// `nodes_now[r]`: where rank r runs. n log n in ranks, and in the chunks that have to be rebuilt.
+/// `nodes_now[r]` is the node of rank r. It takes n log n in ranks, and in the chunks to rebuild.
 RecoveryPlan plan_recovery(const VersionInventory& inventory, const std::vector<std::uint32_t>& nodes_now);
 
-/// What one node is asked for, so that another one can fetch or rebuild pieces.
+/// The question to one node, so that another one can fetch or rebuild pieces.
 struct NodeQuestion {
   std::uint32_t node = 0;
   std::vector<std::uint32_t> pieces;      ///< ascending: ranks whose pieces it may have
-  std::vector<std::uint32_t> redundancy;  ///< ascending: ranks whose groups it keeps redundancy blocks of
+  std::vector<std::uint32_t> redundancy;  ///< ascending: ranks for whose groups it keeps redundancy blocks
   friend bool operator==(const NodeQuestion&, const NodeQuestion&) = default;
 };
-/// Ascending by node: all nodes that have anything by which the wanted ranks' pieces could be had: these pieces
-/// themselves, and for what turns out to be damaged, too, the redundancy of their groups and the pieces that it was
-/// encoded from.
+/// Returns, ascending by node, all nodes with data from which the wanted ranks' pieces can be had. That is the pieces
+/// themselves. In case some are damaged, it is also the redundancy of their groups and the pieces that it was encoded
+/// from.
 std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const std::vector<std::uint32_t>& wanted);
 
 }  // namespace perdure::plan

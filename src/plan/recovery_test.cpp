@@ -1,4 +1,4 @@
-// Where pieces come from after every set of losses, for every scheme: compared with what the scheme promises.
+// Compares the sources of pieces after every set of losses with the promise of every scheme.
 #include "plan/recovery.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 
 using From = PieceSource;
 
-/// An inventory as a test writes it.
+/// An inventory in the form that tests write.
 struct Picture {
   std::vector<std::vector<std::uint32_t>> nodes_of_rank;
   std::vector<RedundancyShare> kept;
@@ -60,7 +60,7 @@ void expect_every_loss(const Cluster& cluster) {
     const auto plan = plan_recovery(cluster.without(lost), cluster.nodes_now);
     const auto& sources = plan.of_rank;
     ASSERT_EQ(sources.size(), 2 * cluster.n);
-    // What survives by the scheme's word must be had; what cannot is refused with a reason, or was lucky in its sizes.
+    // A loss that the scheme survives must be recovered. Any other is refused with a reason, or was lucky in its sizes.
     EXPECT_TRUE(!cluster.scheme->survives(cluster.n, cluster.m, lost) || plan.whole()) << lost;
     EXPECT_EQ(plan.whole(), std::find(sources.begin(), sources.end(), From::nowhere) == sources.end());
     for (std::uint32_t rank = 0; rank < sources.size(); ++rank) {
@@ -80,7 +80,7 @@ TEST(Recovery, AfterEveryLossItIsTheSchemesPromise) {
 }
 
 TEST(Recovery, OnlyNodesThatHaveSomethingOfTheRanksGroupsAreAsked) {
-  // Two groups of three nodes: nodes 0 to 2 with ranks 0 to 5, nodes 3 to 5 with ranks 6 to 11.
+  // There are two groups of three nodes: nodes 0 to 2 with ranks 0 to 5, nodes 3 to 5 with ranks 6 to 11.
   auto inventory = Cluster("xor", 3, 1).whole;
   for (std::uint32_t node = 3; node < 6; ++node) {
     auto share = inventory.kept[node - 3];
@@ -114,7 +114,7 @@ TEST(Recovery, WhoeverHoldsAPieceNowIsAskedForIt) {
   EXPECT_THAT(nodes_to_ask(inventory, {0}), testing::ElementsAre(NodeQuestion{7, {0}, {}}, NodeQuestion{8, {0}, {}}));
 }
 
-// The server's parities are known to whoever has a record of its group.
+// Every node with a record of the group knows the server's parities.
 TEST(Recovery, OfAParityServerThoseAreAskedThatKnowItsGroup) {
   auto inventory = Cluster("parity-server", 3, 1).whole;
   ASSERT_EQ(inventory.kept.size(), 1U);
@@ -152,7 +152,7 @@ TEST(Recovery, RanksThatCameBackElsewhereTakeTheirPiecesAlong) {
   const std::vector<std::uint32_t> moved{2, 2, 0, 0, 1, 1};
   const auto sources = plan_recovery(cluster.whole, moved).of_rank;
   for (const auto& source : sources) EXPECT_EQ(source, From::move);
-  // On the survivors alone: node 2 is gone, its ranks run on node 0.
+  // The survivors are alone: node 2 is gone, its ranks run on node 0.
   const auto survivors = plan_recovery(cluster.without(redundancy::Positions(4)), {0, 0, 1, 1, 0, 0}).of_rank;
   EXPECT_EQ(survivors[3], From::in_place);
   EXPECT_EQ(survivors[4], From::rebuild);
@@ -213,7 +213,7 @@ TEST(Recovery, PartsThatContradictEachOtherAreNotMixed) {
   EXPECT_EQ(plan_recovery(left, cluster.nodes_now).of_rank[0], From::nowhere);
 }
 
-// Its own node reads the temporary segment; for others it is lost, and helps nobody to rebuild.
+// Its own node reads the temporary segment. For others it is lost, and cannot help to rebuild.
 TEST(Recovery, WhatIsHalfFlushedIsInPlaceForItsOwnNodeOnly) {
   unsigned nowhere = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

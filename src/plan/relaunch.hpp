@@ -1,17 +1,17 @@
 #pragma once
-// What `perdure run` does after its program ended: launch it again (when), or end (why). Pure.
+// Decides after the program of `perdure run` ended: launch again, and when, or end, and why. Pure.
 #include <cstdint>
 
 namespace perdure::plan {
 
 struct RelaunchPolicy {
-  std::uint64_t restarts = 3;  ///< how many failures in a row are answered with another launch
-  double backoff_s = 1;        ///< wait after the first failure; doubles with each one in a row
+  std::uint64_t restarts = 3;  ///< failures in a row that are followed by another launch
+  double backoff_s = 1;        ///< after the first failure; doubles with each one in a row
   double backoff_max_s = 60;
-  double settled_after_s = 600;  ///< a run that lasted this long starts the count of failures afresh
+  double settled_after_s = 600;  ///< a run that lasted this long resets the count of failures
 };
 
-/// How one launch of the program ended.
+/// The end of one launch of the program.
 struct ProgramEnd {
   enum class Kind { exited, killed, not_started } kind = Kind::exited;
   int value = 0;                ///< exit status, or signal, or errno of the launch
@@ -21,7 +21,7 @@ struct ProgramEnd {
   bool out_of_grace = false;    ///< it did not end in time then, and was killed
 };
 
-/// Carried from launch to launch; starts as {}.
+/// Passed from launch to launch; starts as {}.
 struct RelaunchState {
   std::uint64_t launches = 0;
   std::uint64_t failures = 0;         ///< in all
@@ -37,7 +37,7 @@ struct RelaunchDecision {
   RelaunchAction action = RelaunchAction::end;
   RelaunchReason reason = RelaunchReason::succeeded;
   double delay_s = 0;  ///< before the next launch
-  int status = 0;      ///< to end with: the program's own, 128 + signal, 127 (no such program) or 126 (cannot be run)
+  int status = 0;      ///< exit status: the program's own, 128 + signal, 127 (no such program) or 126 (cannot be run)
   RelaunchState state;
 };
 
@@ -45,13 +45,12 @@ inline constexpr double kEarlyFailure_s = 5;
 
 RelaunchDecision after_end(const RelaunchPolicy& policy, RelaunchState state, const ProgramEnd& end);
 
-/// With which status `perdure run` ends that is the program's, when the store lacks what was acknowledged
-/// (EX_TEMPFAIL).
+/// The status of `perdure run` if the program succeeded, but the store lacks acknowledged versions (EX_TEMPFAIL).
 inline constexpr int kNotStored = 75;
-/// A failure of the program says more.
+/// Keeps a failure status of the program, which says more.
 int status_with_store(int program, bool all_stored);
 
-/// "succeeded", "out of restarts", ... for summaries.
+/// Returns "succeeded", "out of restarts", ... for summaries.
 const char* reason_text(RelaunchReason reason);
 
 }  // namespace perdure::plan

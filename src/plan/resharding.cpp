@@ -10,7 +10,7 @@ namespace {
 using array::Box;
 using array::Strided;
 
-/// Bytes of the box, counted from its first one, that lie in the chunk; empty when none does.
+/// The bytes of the box, counted from its first one, that lie in the chunk; may be empty.
 struct Interval {
   std::uint64_t first = 0, last = 0;
 };
@@ -23,7 +23,7 @@ Interval in_chunk(const StoredBox& stored, std::uint64_t element_bytes, const St
   return {std::max(begin, stored.at) - stored.at, std::min(end, box_end) - stored.at};
 }
 
-// Which chunks of the capture have bytes of `shared`: those from its first to its last byte that it is really in.
+// Visits the chunks of the capture that have bytes of `shared`: from the first to the last one.
 void each_chunk(const StoredBox& stored, const Box& shared, std::uint64_t element_bytes, const StoredCapture& capture,
                 const std::function<void(std::uint64_t)>& take) {
   const Strided lies = array::packed(stored.box, element_bytes, static_cast<std::int64_t>(stored.at));
@@ -76,12 +76,12 @@ std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
   std::vector<ChunkReading*> largest_first;
   for (ChunkReading& one : all) largest_first.push_back(&one);
   std::stable_sort(largest_first.begin(), largest_first.end(), [](const ChunkReading* a, const ChunkReading* b) {
-    // Who has no choice comes first, so that the others can be given what evens it out.
+    // Chunks with one user come first, so that the others can balance the load.
     const bool a_free = a->users.size() > 1, b_free = b->users.size() > 1;
     return a_free != b_free ? b_free : a->bytes > b->bytes;
   });
   std::map<std::uint32_t, std::uint64_t> to_read;
-  std::size_t turn = 0;  // else the first one of each group would read, and these may share a core
+  std::size_t turn = 0;  // otherwise the first of each group would read, and these may share a core
   for (ChunkReading* one : largest_first) {
     auto readers = one->users;
     std::rotate(readers.begin(), readers.begin() + static_cast<std::ptrdiff_t>(turn++ % readers.size()), readers.end());

@@ -1,4 +1,4 @@
-// Arrays that N ranks wrote and M ranks read, byte by byte.
+// Checks byte by byte arrays that N ranks wrote and M ranks read.
 #include "plan/resharding.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using array::each_element;
 using array::Index;
 using array::Strided;
 
-/// Byte `byte` of the element at this index of that array.
+/// Returns byte `byte` of the element at this index of that array.
 char content(std::size_t number, const Index& at, std::uint64_t byte) {
   std::uint64_t mixed = number * 31 + byte;
   for (const std::uint64_t index : at) mixed = (mixed + index + 1) * 0x9E3779B97F4A7C15ULL;
@@ -62,7 +62,7 @@ struct Wanted {
   std::vector<char> memory, expected;
 };
 
-// Every byte that is wanted arrives, no other byte of memory is touched, and each chunk is read once on each node.
+// Every wanted byte arrives, no other byte of memory is touched, and each chunk is read once on each node.
 TEST(Resharding, GivesEveryRankItsElementsWhoeverWroteThem) {
   AnyBoxes any(11);
   for (int round = 0; round < 400; ++round) {

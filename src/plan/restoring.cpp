@@ -11,8 +11,8 @@ constexpr unsigned kMostRepairs = 2;
 
 }  // namespace
 
-// A version of which nothing bad is known is left for no older one: the restore fails with what hindered it, and a
-// later one finds the version.
+// Without evidence against a version, the restore takes no older one. It fails with the hindrance, and a later restore
+// finds the version.
 RestoreStep after_failed_restore(const FailedRestore& failed) {
   using After = RestoreStep;
   if (failed.wrong_use) return After::fail;

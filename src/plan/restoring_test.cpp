@@ -23,7 +23,7 @@ TEST(Restoring, TriesWhatCanBeRepairedTwiceMore) {
   }
 }
 
-// Whatever else is known: nothing is said against the version.
+// Whatever else is known, there is no evidence against the version.
 TEST(Restoring, NeverLeavesAVersionForAnOlderOneBecauseSomethingHinderedIt) {
   for (unsigned hindrances = 1; hindrances < 10; ++hindrances)
     for (const bool others : {false, true})

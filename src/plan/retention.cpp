@@ -9,7 +9,7 @@
 namespace perdure::plan {
 namespace {
 
-/// What was seen of a group so far, from the newest attempt on.
+/// The state of a group so far, from the newest attempt on.
 struct GroupSeen {
   std::set<std::uint64_t> complete;  ///< versions
   bool landmark = false;             ///< a complete one is a multiple of keep_every

@@ -19,7 +19,7 @@ std::vector<StoredVersion> complete(std::initializer_list<std::uint64_t> version
   return stored;
 }
 
-/// The versions of what is given up.
+/// Returns the numbers of the removed versions.
 std::vector<std::uint64_t> retired(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored) {
   std::vector<std::uint64_t> versions;
   for (const std::size_t place : retire(policy, stored)) versions.push_back(stored.at(place).version);
@@ -78,7 +78,7 @@ TEST(Retention, AMultipleThatMayStillArriveStaysUntilANewerOneIsComplete) {
   EXPECT_THAT(retired(policy, {{10, false}, {20, false}, {21, true}}), IsEmpty());
 }
 
-// Attempts at one version: of the older ones nothing more is needed; a newer one may replace the complete one.
+// Older attempts at a version are of no more use; a newer one may replace the complete one.
 TEST(Retention, ANewerAttemptThatMayStillArriveStaysBesideTheCompleteOne) {
   const RetentionPolicy policy{3, 0, true};
   EXPECT_THAT(retire(policy, {{7, true, 7}, {7, false, 9}, {8, true, 10}}), IsEmpty());
@@ -113,7 +113,7 @@ TEST(Retention, NeverLeavesAStoreWithoutACompleteVersionOverRandomStores) {
   }
 }
 
-// Back to 5 and on from there: 9 and 10 are of the branch that was left.
+// The program goes back to 5 and on from there: 9 and 10 are of the branch that it left.
 TEST(Retention, NewerIsWhatWasBegunLaterNotTheHigherNumber) {
   EXPECT_THAT(retired({2, 0}, {{5, true, 5}, {9, true, 9}, {10, true, 10}, {6, true, 11}}), ElementsAre(5, 9));
   EXPECT_THAT(retired({2, 0}, {{9, true, 9}, {10, true, 10}, {6, true, 11}, {7, true, 12}}), ElementsAre(9, 10));
@@ -121,12 +121,12 @@ TEST(Retention, NewerIsWhatWasBegunLaterNotTheHigherNumber) {
   EXPECT_THAT(retired({1, 0}, {{6, true, 3}, {6, true, 11}, {10, true, 10}}), ElementsAre(6, 10));
 }
 
-/// An attempt of a branch.
+/// Makes an attempt of a branch.
 StoredVersion of(Branch branch, std::uint64_t version, std::uint64_t begun_ns, bool complete = true) {
   return {version, complete, begun_ns, branch};
 }
 
-/// What is left of `stored`, by when it began.
+/// Returns the remaining versions of `stored`, by when they began.
 std::vector<std::uint64_t> kept(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored,
                                 const std::vector<Fork>& forks = {}) {
   const auto given_up = retire(policy, stored, forks);
@@ -139,7 +139,7 @@ std::vector<std::uint64_t> kept(const RetentionPolicy& policy, const std::vector
 
 constexpr RetentionPolicy kOfAnEngine{.keep_last = 2, .may_arrive = true, .other_runs = false};
 
-// Versions 100, 200 and 300 of a finished run; a launch that restored nothing writes 10, 20 and 30.
+// A finished run has versions 100, 200 and 300; a launch that restored nothing writes 10, 20 and 30.
 TEST(Retention, ANewStartGivesUpNothingOfTheRunBeforeIt) {
   const std::vector<StoredVersion> stored{of(1, 100, 1), of(1, 200, 2), of(1, 300, 3),
                                           of(2, 10, 4),  of(2, 20, 5),  of(2, 30, 6)};
@@ -158,7 +158,7 @@ TEST(Retention, GoingBackKeepsTheNewestOfTheBranchThatWasLeft) {
   for (std::uint64_t version = 4; version <= 10; ++version) stored.push_back(of(1, version, version));
   for (std::uint64_t version = 6; version <= 8; ++version) stored.push_back(of(2, version, 10 + version));
   EXPECT_THAT(kept(kOfAnEngine, stored, {{2, 1, 5, 5}}), ElementsAre(9, 10, 17, 18));
-  stored.resize(8);  // 6 alone was written
+  stored.resize(8);  // only 6 was written
   EXPECT_THAT(kept(kOfAnEngine, stored, {{2, 1, 5, 5}}), ElementsAre(5, 9, 10, 16)) << "5 is of this line";
 }
 
@@ -195,8 +195,8 @@ TEST(Retention, KeepsMultiplesOnEachBranch) {
               ElementsAre(1, 3, 4, 6));
 }
 
-// Whatever branches there are, and whoever asks: each group keeps a complete version if it had one, and what is given
-// up is given up in one step.
+// For all branches and callers: each group keeps a complete version if it had one, and one call removes all that can
+// go.
 TEST(Retention, NeverLeavesABranchWithoutACompleteVersionOverRandomBranches) {
   std::mt19937_64 random(38);
   for (int round = 0; round < 3000; ++round) {

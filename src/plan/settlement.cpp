@@ -29,7 +29,7 @@ bool is_among(const SegmentPlan& plan, const std::vector<SegmentPart>& parts) {
 
 using Nodes = std::vector<std::uint32_t>;
 
-// Who has all its pieces writes it; false when nobody has.
+// Finds a node that has all its pieces, which writes it; false if there is none.
 bool find_writer(SegmentPlan& plan, const PieceHolders& holders) {
   const auto first = holders.of(plan.ranks.front());
   const auto writer = std::find_if(first.begin(), first.end(), [&](std::uint32_t node) {
@@ -79,7 +79,7 @@ Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& no
   if (waits) return {evidence.superseded ? Verdict::abort : Verdict::waits, {}};
   auto segments = fitting_layout(evidence, nodes, aggregation);
   if (!segments) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
-  // What the store has nobody has to write, nor to have all pieces of. What was begun goes on as it is.
+  // Segments in the store need no writer and no pieces. Segments that were begun continue as they are.
   std::erase_if(*segments, [&](const SegmentPlan& plan) {
     return is_among(plan, evidence.stored) && !is_among(plan, evidence.begun);
   });

@@ -34,7 +34,7 @@ TEST(Settle, GivesUpWhatCanNeverBeWhole) {
   EXPECT_EQ(settle(in_tiers({std::nullopt}), {0}, kPerNode).verdict, Verdict::abort);
 }
 
-// It may come back whole with the tier, which a later launch reaches.
+// It may become whole with the tier, which a later launch reaches.
 TEST(Settle, WaitsForAPieceThatCannotBeReachedUnlessANewerVersionIsWhole) {
   auto evidence = in_tiers({0, 0, 1, std::nullopt});
   evidence.unreachable = {3};
@@ -58,7 +58,7 @@ TEST(Settle, WaitsForANodeThatIsNotInThisLaunchUnlessANewerVersionIsWhole) {
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
 }
 
-// Wherever the last node's pieces are, and whatever else is known.
+// Covers every place of the last node's pieces, and all other facts.
 TEST(Settle, NothingIsGivenUpWhileItMayBeWholeAndNothingNewerIs) {
   enum class Rest { in_tiers, stored, unreachable, nowhere };
   for (const Rest rest : {Rest::in_tiers, Rest::stored, Rest::unreachable, Rest::nowhere})
@@ -81,7 +81,7 @@ TEST(Settle, NothingIsGivenUpWhileItMayBeWholeAndNothingNewerIs) {
     }
 }
 
-// A node may have stored its segment and let go of its slots while another died before it heard of the commit.
+// A node may have stored its segment and freed its slots while another died before it heard of the commit.
 TEST(Settle, ASegmentAtTheStoreIsAsGoodAsPiecesInTiers) {
   auto evidence = in_tiers({std::nullopt, std::nullopt, 1, 1});
   evidence.stored = {{0, 2, {0, 1}}};
@@ -97,7 +97,7 @@ TEST(Settle, AroundWhatAStoreThatCannotBeReadMayHaveNothingIsLaidOut) {
   EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::commit) << "what is missing is one segment";
   turned.committed = {{0, 3, {0, 1}}};
   EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::undecided);
-  turned.committed = {{1, 2, {0, 1}}};  // the layout of where the pieces are
+  turned.committed = {{1, 2, {0, 1}}};  // the layout of the pieces' nodes
   EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::commit);
 }
 
@@ -115,14 +115,14 @@ TEST(Settle, WritesWhatFitsSegmentsThatTheStoreOrOthersHave) {
 
 TEST(Settle, KeepsPiecesWhoseSegmentsCannotBeWrittenToMatchUntilSomethingNewerIsWhole) {
   auto evidence =
-      in_tiers({std::nullopt, std::nullopt, 0, 1});  // what is missing is one segment, of pieces on two nodes
+      in_tiers({std::nullopt, std::nullopt, 0, 1});  // the missing part is one segment, with pieces on two nodes
   evidence.stored = {{0, 2, {0, 1}}};
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
   evidence.superseded = true;
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
 }
 
-// A recovery brought what a lost node had in one segment to one node, and to where the ranks run.
+// A recovery brought a lost node's one segment to one node, and to the ranks' nodes.
 TEST(Settle, WhoHasAllPiecesOfASegmentWritesItWhereverElseTheyAre) {
   auto evidence = in_tiers({0, 0, std::nullopt, std::nullopt, 2, 2});
   evidence.committed = {{0, 3, {0, 1}}, {2, 3, {4, 5}}};
@@ -150,7 +150,7 @@ TEST(Settle, AnotherNumberOfRanksThanRunsNowIsJudgedByItsOwnPieces) {
   EXPECT_EQ(settle(evidence, {0}, kPerNode).segments, (std::vector<SegmentPlan>{{0, 2, 0, {0}}}));
 }
 
-// Chunks that moved during the capture are in temporary segments, which only go on as what they were begun as.
+// Chunks that moved during the capture are in temporary segments, which only continue as they were begun.
 Evidence moved(std::vector<std::optional<std::uint32_t>> nodes, std::vector<SegmentPart> begun) {
   auto evidence = in_tiers(std::move(nodes));
   evidence.begun = std::move(begun);
@@ -166,7 +166,7 @@ TEST(Settle, MovedChunksCountAsHeldWhenTheSegmentsAreThoseThatWereBegun) {
   }
 }
 
-// The node that began it does not know that it is published, and frees the chunks only when it has gone on with it.
+// The node that began it does not know that it is published. It frees the chunks only after it has continued it.
 TEST(Settle, ASegmentThatIsStoredAndBegunIsCommittedAllTheSame) {
   auto evidence = moved({0, 0, 1, 1}, {{0, 2, {0, 1}}});
   evidence.stored = {{0, 2, {0, 1}}, {1, 2, {2, 3}}};

@@ -9,7 +9,7 @@
 namespace perdure::plan {
 namespace {
 
-/// Ranks whose neighbours by chance have boxes together.
+/// Ranks that share random boxes with their neighbours.
 class SharedSums : public ::testing::Test {
  protected:
   struct Side {
@@ -58,7 +58,7 @@ TEST_F(SharedSums, AreNothingWhereAllAreEqualAndElseNot) {
   }
 }
 
-// One rank's values went to another place, so that each hash is there as often as it should be.
+// One rank's values went to another place, so that each hash occurs as often as it should.
 TEST_F(SharedSums, DifferWhereValuesWereExchanged) {
   draw(7);
   std::swap(sides_[3].lower, sides_[11].lower);

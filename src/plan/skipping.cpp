@@ -7,7 +7,7 @@ namespace perdure::plan {
 
 namespace {
 
-// How many numbers of its branch are newer; two attempts at one number are one.
+// Counts the newer numbers of its branch; two attempts at one number count once.
 std::size_t newer_than(const std::vector<ComingVersion>& coming, const ComingVersion& one) {
   std::set<std::uint64_t> numbers;
   for (const ComingVersion& other : coming)

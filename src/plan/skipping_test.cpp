@@ -38,14 +38,14 @@ TEST(Skip, LeavesLandmarksAndWhatMayNotGo) {
   EXPECT_THAT(skip({1, 0}, some), ElementsAre(1, 3));
 }
 
-// What was gone back from is older than what was begun later, whatever their numbers.
+// Versions of the branch that was left are older than later ones, whatever their numbers.
 TEST(Skip, GoesByTheTimeOfTheAttempt) {
   EXPECT_THAT(skip({1, 0}, {coming(9, 1), coming(3, 2)}), ElementsAre(0));
   EXPECT_THAT(skip({2, 0}, {coming(3, 1), coming(3, 2)}), ElementsAre(0)) << "an earlier attempt at the same version";
 }
 
 // Each node decides by itself: all of these may be in parts at the store, and none whole.
-TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {  // which all nodes have until the end
+TEST(Skip, LeavesOfWhatIsNotAgreedOnTheNewestAndLandmarks) {  // all nodes have them until the end
   auto some = up_to(7);
   for (auto& one : some) one.agreed = false;
   EXPECT_THAT(skip({3, 0}, some), ElementsAre(0, 1, 2, 3));

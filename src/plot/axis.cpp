@@ -49,7 +49,7 @@ double Axis::place(double value) const {
 std::vector<double> Axis::ticks() const {
   std::vector<double> found;
   if (logarithmic_) {
-    // Powers of 2 for counts of writers and nodes, of 10 for what spans more.
+    // Uses powers of 2 for counts of writers and nodes, of 10 for larger ranges.
     const double base = high_ / low_ > 1e5 ? 10 : high_ / low_ > 300 ? 4 : 2;
     for (double k = std::ceil(std::log(low_) / std::log(base) - 1e-9); std::pow(base, k) <= high_ * 1.000001; ++k)
       found.push_back(std::pow(base, k));

@@ -1,5 +1,5 @@
 #pragma once
-// Private to plot/: one axis of a chart.
+// Computes one axis of a chart. Private to plot/.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@ class Axis {
   Axis(const std::vector<double>& values, bool logarithmic, bool from_zero);
   bool shows(double value) const;
   double place(double value) const;
-  /// Where lines are drawn: round values within the range, at most about 10.
+  /// Returns the places of lines: round values within the range, at most about 10.
   std::vector<double> ticks() const;
 
  private:
@@ -20,7 +20,7 @@ class Axis {
   double low_ = 0, high_ = 1;
 };
 
-/// "0.25", "1.5k", "2M", "20G": at most four digits.
+/// Formats "0.25", "1.5k", "2M", "20G": at most four digits.
 std::string tick_text(double value);
 
 }  // namespace perdure::plot

@@ -11,7 +11,7 @@ namespace perdure::plot {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 440, kLeft = 80, kRight = 170, kTop = 46, kBottom = 60;
-// Okabe and Ito's colours: told apart by people with any colour vision.
+// Uses Okabe and Ito's colours, which people with any colour vision can tell apart.
 constexpr std::array<const char*, 8> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                               "#E69F00", "#56B4E9", "#000000", "#7F7F7F"};
 const char* colour(std::size_t series) { return kColours[series % kColours.size()]; }
@@ -74,7 +74,7 @@ class Drawing {
                  chart_.y_label);
   }
 
-  /// Appends one series and its legend; false when none of its points can be shown.
+  /// Appends one series and its legend; false if none of its points can be shown.
   bool draw(std::size_t index, std::string& svg) const {
     const Series& series = chart_.series[index];
     std::string path, marks;

@@ -1,5 +1,5 @@
 #pragma once
-// Line charts as SVG, for what the tools measure. Text in, text out; pure.
+// Draws line charts as SVG, for the tools' measurements. Text in, text out; pure.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,8 @@ struct Point {
 
 struct Series {
   std::string name;
-  std::vector<Point> points;  ///< in order of x; what is not finite, or not positive on a logarithmic axis, is left out
+  std::vector<Point> points;  ///< in order of x; drops values that are not finite, or not positive on a logarithmic
+                              ///< axis
   bool line = true;           ///< joins the points
   bool marks = true;          ///< shows the points themselves
 };
@@ -23,7 +24,7 @@ struct Chart {
   std::vector<Series> series;
 };
 
-/// A whole SVG document; well-formed whatever the texts hold. Says so where there is nothing to show.
+/// Returns a whole SVG document; well-formed for any texts. It says so if there is nothing to show.
 std::string svg(const Chart& chart);
 
 }  // namespace perdure::plot

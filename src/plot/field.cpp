@@ -26,7 +26,7 @@ struct Range {
   }
 };
 
-/// Of what is finite.
+/// Returns the range of the finite values.
 Range range_of(const std::vector<double>& values) {
   Range range;
   for (const double value : values)
@@ -71,7 +71,7 @@ void draw_bar(Picture& picture, int x, int y, int height, const Range& range, co
   }
 }
 
-/// How many pixels one number gets, so that a few are seen as well.
+/// Returns the pixels of one number, so that a few are visible as well.
 int scale_of(const Field& field) {
   const auto largest = static_cast<int>(std::max(field.width, field.height));
   return std::max(1, 480 / std::max(1, largest));
@@ -182,7 +182,7 @@ std::string terminal_curve(const Field& field, bool blocks) {
   for (std::size_t line = kLinesOfBars; line > 0; --line) {
     for (std::size_t column = 0; column < field.width; ++column) {
       const double place = range.place(field.values[column]);
-      // The least one has a bar, too.
+      // The least value has a bar, too.
       const long eighths = std::isnan(place) ? 0 : 1 + std::lround(place * (8.0 * kLinesOfBars - 1));
       const long here = std::clamp<long>(eighths - 8 * static_cast<long>(line - 1), 0, 8);
       text += blocks ? kEighths[static_cast<std::size_t>(here)] : here >= 4 || (line == 1 && here > 0) ? "#" : " ";

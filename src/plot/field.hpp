@@ -1,5 +1,5 @@
 #pragma once
-// Pictures of numbers in a plane, and of a curve; for files and for terminals. Pure.
+// Draws numbers in a plane, or a curve, for files and for terminals. Pure.
 #include <string>
 #include <vector>
 
@@ -11,23 +11,23 @@ namespace perdure::plot {
 /// Numbers in rows, the first row above. With one row it is a curve.
 struct Field {
   std::size_t width = 0, height = 0;
-  std::vector<double> values;  ///< NaN: there is none
+  std::vector<double> values;  ///< NaN: missing
   std::string title;
-  std::string x_label, y_label;  ///< which dimension that is
+  std::string x_label, y_label;  ///< names of the dimensions
   std::string unit;              ///< of the numbers; may be empty
   double x_begin = 0, x_end = 0, y_begin = 0, y_end = 0;
 };
 
-/// With a colour bar, and numbers at it and at the edges.
+/// Draws it with a colour bar, and numbers at the bar and at the edges.
 Picture picture(const Field& field);
-/// Of the first row.
+/// Draws the first row.
 Picture curve_picture(const Field& field);
 Chart curve_chart(const Field& field);
 
-/// For a terminal, with two rows of numbers in a line of text and 24-bit colours, or one row in letters from blank to
-/// @. A line about the range of the numbers follows.
+/// Draws for a terminal, with two rows of numbers in a line of text and 24-bit colours, or one row in letters from
+/// blank to @. A line about the range of the numbers follows.
 std::string terminal_text(const Field& field, bool colours);
-/// Of the first row: bars in 8 lines, of blocks (UTF-8) or of #.
+/// Draws the first row: bars in 8 lines, of blocks (UTF-8) or of #.
 std::string terminal_curve(const Field& field, bool blocks);
 
 }  // namespace perdure::plot

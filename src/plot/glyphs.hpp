@@ -1,6 +1,6 @@
 #pragma once
-// Private to plot/: Perdure's own letters, drawn here. Each has a cell of 5 by 9 pixels: capitals and figures fill the
-// rows 0 to 6, small letters start in row 2, and the rows 7 and 8 are below the line.
+// Draws Perdure's own letters. Each has a cell of 5 by 9 pixels. Private to plot/. Capitals and figures fill the rows 0
+// to 6, and small letters start in row 2. The rows 7 and 8 are below the line.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -85,7 +85,7 @@ constexpr bool inked(char letter, int column, int row) {
   return kArt[line][cell + static_cast<std::size_t>(column)] == '#';
 }
 
-/// Whether all rows are as long as their letters need, with pixels in the cells and blanks between them only.
+/// Checks that all rows have the right length, with pixels only in the cells and blanks between them.
 constexpr bool well_drawn() {
   const std::size_t letters = kLastGlyph - kFirstGlyph + 1;
   for (std::size_t line = 0; line < kArt.size(); ++line) {

@@ -1,5 +1,5 @@
 #pragma once
-// A picture of pixels, and its PNG file. Pure.
+// Draws a picture of pixels, and encodes it as a PNG file. Pure.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,11 +14,11 @@ struct Colour {
 };
 inline constexpr Colour kBlack{0, 0, 0}, kWhite{255, 255, 255}, kGrey{200, 200, 200};
 
-/// From 0 to 1: dark blue, green, yellow; even steps for every eye, and in print without colours (viridis). Grey for
-/// what is no number.
+/// Maps 0 to 1 to dark blue, green, yellow; even steps for every eye, and in print without colours (viridis). NaN is
+/// grey.
 Colour colour_at(double place);
 
-/// What is drawn beyond its edges is left out.
+/// Clips drawings at its edges.
 class Picture {
  public:
   Picture(int width, int height) : width_(width), height_(height), pixels_(std::size_t(width) * height, kWhite) {}
@@ -31,10 +31,10 @@ class Picture {
   void fill(int x, int y, int width, int height, Colour colour);
   void frame(int x, int y, int width, int height, Colour colour);
   void line(double x1, double y1, double x2, double y2, Colour colour);
-  /// The upper left corner. What is not ASCII is shown as "?".
+  /// (x, y) is the upper left corner. Characters beyond ASCII are shown as "?".
   void text(int x, int y, const std::string& text, Colour colour = kBlack);
   static int text_width(const std::string& text);
-  /// Of capitals and figures, and of what is below the line.
+  /// The height of capitals and figures, and the depth below the line.
   static constexpr int kTextHeight = 14, kTextDepth = 4;
   const std::vector<Colour>& pixels() const { return pixels_; }
 
@@ -43,7 +43,7 @@ class Picture {
   std::vector<Colour> pixels_;
 };
 
-/// A whole PNG file. PERDURE_INTERNAL when libpng says so.
+/// Returns a whole PNG file. PERDURE_INTERNAL: libpng failed.
 base::Result<std::vector<std::byte>> png(const Picture& picture);
 
 }  // namespace perdure::plot

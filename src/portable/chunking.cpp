@@ -5,7 +5,8 @@
 namespace perdure::portable {
 namespace {
 
-/// A divisor of `extent` that is at most `most` and not much less, or else `most`: so that chunks do not end askew.
+/// Gives a divisor of `extent` that is at most `most` and not much less, or else `most`: so that chunks do not end
+/// askew.
 std::uint64_t part_of(std::uint64_t extent, std::uint64_t most) {
   for (std::uint64_t part = most; part > most / 2; --part)
     if (extent % part == 0) return part;

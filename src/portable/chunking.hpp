@@ -1,5 +1,5 @@
 #pragma once
-// The regular grid of chunks in which other formats keep an array, and the order in which it is written. Pure.
+// Computes the regular grid of chunks in which other formats keep an array, and the order in which it is written. Pure.
 #include <vector>
 
 #include "array/box.hpp"
@@ -7,17 +7,18 @@
 
 namespace perdure::portable {
 
-/// Extents of a chunk of at most `most_bytes`, or of one element: parts of what a rank stored (`typical`) where that is
-/// large enough, so that a chunk is read from one rank. None is 0, and none beyond the array's unless that is 0.
+/// Gives the extents of a chunk of at most `most_bytes`, or of one element. They are parts of a rank's stored box
+/// (`typical`) if that is large enough, so that a chunk is read from one rank. None is 0, or beyond the array's unless
+/// that is 0.
 array::Index chunk_extents(const array::Box& whole, const array::Box& typical, std::uint64_t element_bytes,
                            std::uint64_t most_bytes);
 
-/// Of chunks that begin in one stored box, how many there are, and which.
+/// The chunks that begin in one stored box: their number, and each of them.
 class ChunkGrid {
  public:
   ChunkGrid(const array::Box& whole, const array::Index& extents) : whole_(whole), extents_(extents) {}
   std::uint64_t chunks() const;
-  /// Of an index in the array, the number of its chunk in each dimension.
+  /// Gives, for an index in the array, the number of its chunk in each dimension.
   array::Index number(const array::Index& at) const;
   /// Calls `take(chunk)`, cut off at the array's ends, for each that begins in `stored`; ends with its first error.
   template <class Take>

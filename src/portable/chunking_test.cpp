@@ -1,3 +1,4 @@
+// The chunks of an array in a file cover each element once.
 #include "portable/chunking.hpp"
 
 #include <gtest/gtest.h>

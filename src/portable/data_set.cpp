@@ -10,10 +10,10 @@
 namespace perdure::portable {
 namespace {
 
-/// What means something else in a file: the group of the ranks, and the file that describes a Zarr node.
+/// These names mean something else in a file: the group of the ranks, and the file that describes a Zarr node.
 bool reserved(const std::string& name) { return name == "ranks" || name == "zarr.json"; }
 
-/// Of each region. A name that several regions have, or that is reserved, gets the number behind it.
+/// Names each region. A name that several regions have, or that is reserved, gets the number behind it.
 std::map<std::int32_t, std::string> names_of(const std::vector<reader::StoredRegion>& regions) {
   std::map<std::string, int> uses;
   for (const auto& region : regions) ++uses[region.label.name];

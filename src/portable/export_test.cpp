@@ -1,3 +1,4 @@
+// Exported files contain the stored data, whatever its types and divisions are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -21,7 +22,7 @@ std::size_t entries(const std::string& directory) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
 }
 
-// HDF5 keeps what it has of a file that it could not close: 1.4 MB here, until the process ends.
+// HDF5 keeps the memory of a file that it could not close: 1.4 MB here, until the process ends.
 template <class Work>
 auto without_leak_check(Work work) {
 #if PERDURE_ADDRESS_SANITIZER
@@ -152,7 +153,7 @@ TEST(ChosenSets, HavePathsOfTheirOwnWhateverTheRegionsAreCalled) {
   EXPECT_THAT(paths, testing::ElementsAre("a.0", "a.1_", "a.1", "ranks.3", "region.4_", "region.4", "zarr.json.6"));
 }
 
-/// Keeps what it is given, and gives it back with one bit turned.
+/// Keeps the data it is given, and gives it back with one bit turned.
 class LyingTarget : public Target {
  public:
   std::uint64_t chunk_bytes() const override { return 64; }

@@ -11,7 +11,7 @@ namespace {
 
 using base::Status;
 
-/// One set on its way, with what its chunks are to be when they are read back.
+/// One set that is being written, with the expected content of its chunks for the reading back.
 class Moving {
  public:
   Moving(reader::StoredContent& content, const DataSet& set, Target& target, const Advance& advance)
@@ -47,7 +47,7 @@ class Moving {
     });
   }
 
-  /// The memory of its chunks: there may be many sets.
+  /// Frees the memory of its chunks: there may be many sets.
   void give_back() { buffer_ = {}; }
 
  private:
@@ -58,7 +58,7 @@ class Moving {
   }
   std::uint64_t chunks() const { return set_.whole.empty() ? 0 : ChunkGrid(set_.whole, extents_).chunks(); }
 
-  /// In the order of the captures: chunks of the store are read once, but for those at the edges of boxes.
+  /// Goes in the order of the captures: chunks of the store are read once, except those at the edges of boxes.
   template <class Take>
   Status each(Take&& take) {
     if (set_.whole.empty()) return {};
@@ -91,9 +91,11 @@ Facts about(const reader::StoredContent& content) {
 
 std::string xdmf_beside(const std::string& path) { return path.substr(0, path.rfind('.')) + ".xdmf"; }
 
-/// What describes an HDF5 file: it has its name only while the file that it describes has one. So
-/// 1. it is written under a temporary name, and a file system that is full by now leaves neither; 2. that of the file
-/// that is to be replaced goes; 3. the file gets its name; 4. this does.
+/// The description of an HDF5 file, which has its name only while the file that it describes has one. The steps are:
+/// 1. It is written under a temporary name; a file system that is full by now leaves neither.
+/// 2. The description of the file to be replaced goes.
+/// 3. The file gets its name.
+/// 4. The description gets its name.
 class Description {
  public:
   explicit Description(const std::string& file) : file_(file), path_(xdmf_beside(file)) {}
@@ -103,7 +105,7 @@ class Description {
   Description(const Description&) = delete;
   Description& operator=(const Description&) = delete;
 
-  /// Of what has two or three dimensions.
+  /// Describes sets of two or three dimensions.
   Status write(const std::vector<DataSet>& sets, const Facts& about) {
     const std::string text = xdmf(sets, file_.substr(file_.rfind('/') + 1), about);
     if (text.empty()) return {};
@@ -118,7 +120,7 @@ class Description {
     PERDURE_CHECK(os::remove_file(path_));
     return os::sync_directory(parent_of(path_));
   }
-  /// Its path, empty where there is nothing to describe.
+  /// Gives its path, empty if there is nothing to describe.
   base::Result<std::string> publish(bool replace) {
     if (temporary_.empty()) return std::string();
     PERDURE_CHECK(replace ? os::rename_path(temporary_, path_) : os::rename_to_free(temporary_, path_));
@@ -132,7 +134,7 @@ class Description {
   std::string temporary_;
 };
 
-/// What may be there already, and what killed processes left.
+/// Handles an existing file, and leftovers of killed processes.
 Status prepare_place(const std::string& path, Format format, bool replace) {
   const bool hdf5 = format == Format::hdf5;
   clean_beside(path);

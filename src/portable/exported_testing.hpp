@@ -1,5 +1,6 @@
 #pragma once
-// Versions by chance with arrays of every type, written, exported, and set down as bytes for who compares.
+// Makes random versions with arrays of every type, writes and exports them, and writes their bytes to files for
+// comparisons.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,14 +15,14 @@ namespace perdure::portable {
 
 inline const segment::VersionId kExported{"heat", 3, {1'700'000'000'000'000'000, 5}};
 
-/// A rank's own region; its bytes are those of an array of this number in one dimension.
+/// Adds a rank's own region; its bytes are those of an array of this number in one dimension.
 inline void add_own(reader::WrittenRank& rank, std::int32_t id, std::uint64_t element_bytes, std::uint64_t count) {
   std::vector<std::byte> bytes(element_bytes * count);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = reader::content(id, {i}, 0);
   rank.add(segment::RegionEntry{id, element_bytes, count}, bytes);
 }
 
-/// Divided by chance; id 10 + i for the array of number i. Some ranks have memory of their own.
+/// A random version, randomly divided; id 10 + i is the array of number i. Some ranks have memory of their own.
 class AnyExport {
  public:
   explicit AnyExport(std::uint64_t seed, std::uint64_t most_extent = 7) : any_(seed) {
@@ -38,7 +39,7 @@ class AnyExport {
   reader::WrittenStore& store() { return store_; }
   reader::StoredContent open() { return store_.open("heat").value(); }
 
-  /// What is to be found at `path` in the exported file, as bytes, and a list of it: for tests/portable.
+  /// Writes the expected content of the exported file at `path`, as bytes, with a list of it: for tests/portable.
   void set_down(const std::string& path, const std::vector<DataSet>& sets) {
     std::filesystem::create_directories(path);
     base::Json list = base::Json::array();
@@ -144,7 +145,7 @@ inline std::vector<std::byte> all_of(reader::StoredContent& content, const DataS
   return bytes;
 }
 
-/// Under any number of ranks.
+/// Compares under any number of ranks.
 inline void expect_same(reader::StoredContent& before, reader::StoredContent& after, std::uint64_t seed) {
   EXPECT_EQ(before.ranks() == after.ranks() || before.locals().empty(), true) << seed;
   const auto was = choose(before, {}).value(), is = choose(after, {}).value();

@@ -9,7 +9,7 @@ namespace {
 using base::Result;
 using base::Status;
 
-/// One value.
+/// Sets one value.
 Status set_value(const Hdf5Library& h, hid_t of, const std::string& name, hid_t type, const void* value,
                  const std::string& object) {
   const Hdf5Id space(h.H5Screate(H5S_SCALAR), h.H5Sclose);
@@ -26,7 +26,7 @@ Hdf5Id text_type(const Hdf5Library& h) {
   return type;
 }
 
-/// A single value of that class.
+/// Opens a single value of that class.
 Hdf5Id open_attribute(const Hdf5Library& h, hid_t of, const std::string& name, H5T_class_t kind) {
   if (h.H5Aexists(of, name.c_str()) <= 0) return {};
   Hdf5Id attribute(h.H5Aopen(of, name.c_str(), H5P_DEFAULT), h.H5Aclose);

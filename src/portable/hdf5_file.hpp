@@ -1,5 +1,5 @@
 #pragma once
-// What writing and reading of HDF5 files have in common. Inside this module only.
+// Writing and reading of HDF5 files share this. Use it inside this module only.
 #include <optional>
 
 #include "array/box.hpp"
@@ -14,8 +14,8 @@ inline constexpr const char* kKindAttribute = "perdure_kind";
 inline constexpr const char* kTypeAttribute = "perdure_type";
 inline constexpr const char* kElementBytesAttribute = "perdure_element_bytes";
 
-/// The library sees the limit of file sizes (RLIMIT_FSIZE) only by a signal that would end this process: while one of
-/// these lives it is an error of the call.
+/// The library notices the limit of file sizes (RLIMIT_FSIZE) only by a signal that would end this process. While one
+/// of these lives it is an error of the call.
 class SizeLimitError {
  public:
   SizeLimitError();
@@ -54,7 +54,7 @@ base::Status set_attribute(const Hdf5Library& library, hid_t of, const std::stri
                            const std::string& object);
 base::Status set_attribute(const Hdf5Library& library, hid_t of, const std::string& name, std::int64_t number,
                            const std::string& object);
-/// Nothing where there is none, or none of that type.
+/// Gives a text attribute; empty if there is none, or none of that type.
 std::optional<std::string> text_attribute(const Hdf5Library& library, hid_t of, const std::string& name);
 std::optional<std::int64_t> number_attribute(const Hdf5Library& library, hid_t of, const std::string& name);
 

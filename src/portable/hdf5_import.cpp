@@ -1,3 +1,4 @@
+// Writes the data sets of an HDF5 file into a store as one version.
 #include <algorithm>
 
 #include "base/version.hpp"
@@ -15,10 +16,10 @@ using base::Result;
 using base::Status;
 
 constexpr std::uint64_t kChunkBytes = 16 * base::MiB;
-constexpr std::uint64_t kMostChunks = 1'000'000;  // of a rank; a segment describes fewer
+constexpr std::uint64_t kMostChunks = 1'000'000;  // chunks of a rank; a segment describes fewer
 
-/// Nothing of this version may be on the current line, and the new attempt has to be the newest of the name; it goes on
-/// with that line.
+/// The current line may not have this version yet. The new attempt has to be the newest of the name, and goes on with
+/// that line.
 Result<segment::VersionId> new_attempt(store::Store& store, const std::string& name, std::uint64_t version) {
   PERDURE_TRY(std::uint64_t newest, store.forgotten(name));
   auto listings = store.list(name);
@@ -38,7 +39,7 @@ Result<segment::VersionId> new_attempt(store::Store& store, const std::string& n
   return id;
 }
 
-/// A file of a few bytes may say that it has any number of them: asked before anything is made for each chunk.
+/// A file of a few bytes may claim any number of them: checks it before anything is made for each chunk.
 Status check_chunks(const segment::Piece& piece, const std::string& path) {
   const std::uint64_t bytes = piece.capture_bytes();
   if (bytes / kChunkBytes < kMostChunks) return {};
@@ -66,7 +67,7 @@ Result<segment::Manifest> manifest_of(const Hdf5Reading& source, const segment::
   return manifest;
 }
 
-/// As a reader will see it, before anything is written.
+/// Checks it as a reader will, before anything is written.
 Status check_sense(const segment::Manifest& manifest) {
   std::vector<reader::RankPart> parts;
   for (const segment::Piece& piece : manifest.pieces) {
@@ -78,7 +79,7 @@ Status check_sense(const segment::Manifest& manifest) {
   return segment::check_describable(manifest, manifest.id.text());
 }
 
-/// Chunks of one rank's capture, as its bytes come.
+/// Writes chunks of one rank's capture, as its bytes come.
 class ChunkWriter {
  public:
   ChunkWriter(store::SegmentSink& sink, segment::Piece& piece) : sink_(sink), piece_(piece) {}
@@ -133,7 +134,7 @@ Status write_segment(Hdf5Reading& source, segment::Manifest& manifest, store::St
   return {};
 }
 
-/// Every byte, from the device where the system lets us. A version that is damaged from the beginning does not stay.
+/// Reads every byte, from the device if the system lets us. A version that is damaged from the beginning does not stay.
 Status read_back(store::Store& store, const segment::VersionId& id, const Advance& advance) {
   PERDURE_TRY(const auto listings, store.list(id.name));
   for (const auto& listing : listings) {

@@ -12,14 +12,14 @@ namespace {
 
 using base::Result;
 
-// Debian's name of the one without MPI first; then others' of that release and of later ones, whose functions are the
-// same.
+// Tries Debian's name of the library without MPI first. Then come others' names of that release and of later ones,
+// whose functions are the same.
 constexpr std::initializer_list<const char*> kLibraries = {"libhdf5_serial.so.103", "libhdf5.so.103",
                                                            "libhdf5_serial.so.310", "libhdf5.so.200", "libhdf5.so.310"};
 constexpr const char* kRemedy = "install HDF5 (Debian: libhdf5-103-1)";
 
-/// In a program that is linked with the library itself, a variable of it may be a copy within the program, which the
-/// library uses then, and its own says nothing.
+/// A program that is linked with the library itself may contain a copy of one of its variables. The library then uses
+/// that copy, and its own says nothing.
 hid_t number_at(const Hdf5Library& functions, const void* own, const char* name) {
   hid_t number = -1;
   std::memcpy(&number, own, sizeof number);
@@ -49,7 +49,7 @@ Result<Hdf5Library> load() {
 #undef PERDURE_HDF5_LOAD
   if (missing != nullptr)
     return base::fail(PERDURE_UNAVAILABLE, found, std::string("the library lacks ") + missing, kRemedy);
-  // At its end the library would write again what it could not write to a full disk.
+  // At its end the library would try again to write data that a full disk refused.
   (void)functions.H5dont_atexit();
   if (functions.H5open() < 0) return base::fail(PERDURE_UNAVAILABLE, found, "the library does not start", kRemedy);
   (void)functions.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it prints nothing: errors are values here
@@ -63,7 +63,7 @@ Result<Hdf5Library> load() {
   return functions;
 }
 
-/// What a walk through the library's errors finds: the innermost one, and what the system said.
+/// The result of a walk through the library's errors: the innermost one, and the system's error number.
 struct ErrorText {
   std::string text;
   int error_number = 0;
@@ -72,7 +72,7 @@ struct ErrorText {
 herr_t look(unsigned /*n*/, const H5E_error2_t* error, void* data) {
   auto& found = *static_cast<ErrorText*>(data);
   if (error->desc == nullptr) return 0;
-  base::attempt([&] { found.text = error->desc; });  // nothing is thrown through functions of C
+  base::attempt([&] { found.text = error->desc; });  // no exception may pass functions of C
   if (const char* number = std::strstr(error->desc, "errno = ")) found.error_number = std::atoi(number + 8);
   return 0;
 }
@@ -85,7 +85,7 @@ base::Error Hdf5Library::error(const std::string& call, const std::string& objec
   (void)H5Eclear2(H5E_DEFAULT);
   if (found.error_number > 0) {
     auto error = base::errno_error(found.error_number, call, object);
-    if (found.error_number == EFBIG) error.code = PERDURE_NO_SPACE;  // as os::File says it of this limit
+    if (found.error_number == EFBIG) error.code = PERDURE_NO_SPACE;  // os::File uses this code for the limit
     return error;
   }
   return {

@@ -1,6 +1,6 @@
 #pragma once
-// libhdf5, loaded when the first HDF5 file is written or read: Debian's brings 30 more shared libraries (curl,
-// Kerberos, OpenSSL) that no other verb needs. Inside this module only.
+// Loads libhdf5 when the first HDF5 file is written or read: Debian's brings 30 more shared libraries (curl, Kerberos,
+// OpenSSL) that no other verb needs. Use it inside this module only.
 #include <hdf5.h>
 
 #include <string>
@@ -38,14 +38,15 @@ struct Hdf5Library {
   PERDURE_HDF5_NUMBERS(PERDURE_HDF5_MEMBER)
 #undef PERDURE_HDF5_MEMBER
 
-  /// The error of the call that failed last in this thread: with the system's reason where the library tells it.
+  /// Makes the error of the call that failed last in this thread, with the system's reason if the library tells it.
   base::Error error(const std::string& call, const std::string& object) const;
 };
 
-/// Stays loaded. PERDURE_UNAVAILABLE when it is not installed. Thread-safe; the library is not: one thread at a time.
+/// Loads the library, which stays loaded. PERDURE_UNAVAILABLE when it is not installed. Thread-safe; the library is
+/// not: one thread at a time.
 base::Result<const Hdf5Library*> load_hdf5_library();
 
-/// An object of the library; closed at its end.
+/// An object of the library, which this closes at its end.
 class Hdf5Id {
  public:
   using Close = herr_t (*)(hid_t);
@@ -60,7 +61,7 @@ class Hdf5Id {
   ~Hdf5Id() { (void)reset(); }
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  /// False when it could not be closed.
+  /// Closes it; false when that failed.
   bool reset() { return id_ < 0 || close_(release()) >= 0; }
 
  private:

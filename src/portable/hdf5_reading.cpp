@@ -15,7 +15,7 @@ using base::Status;
 using Output = os::LimitedChild::Output;
 
 constexpr std::uint64_t kSlabBytes = 16 * base::MiB;
-constexpr std::uint64_t kMostTextBytes = base::GiB;  // of what describes all sets
+constexpr std::uint64_t kMostTextBytes = base::GiB;  // size of the description of all sets
 
 /// A SourceSet between two processes.
 struct ToldSet {
@@ -79,7 +79,7 @@ Status say_elements(Output& output, const Hdf5Source& source) {
   return {};
 }
 
-/// In the child.
+/// Runs in the child.
 void say_all(Output& output, const std::string& path) {
   const auto source = Hdf5Source::open(path, [&] { output.step(); });
   FirstWord first{source ? Result<ToldFile>(told(*source)) : Result<ToldFile>(base::fail(source.error()))};

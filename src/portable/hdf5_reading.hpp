@@ -1,6 +1,6 @@
 #pragma once
-// An HDF5 file that is read by a child of this process, within limits: files come from strangers, and the library
-// crashes on some that are damaged, never ends on others, or takes all memory. Inside this module only.
+// A child of this process reads the HDF5 file, within limits. Files come from unknown sources. The library crashes on
+// some damaged ones, never ends on others, or takes all memory. Use it inside this module only.
 #include <functional>
 #include <memory>
 
@@ -12,13 +12,13 @@ namespace perdure::portable {
 
 class Hdf5Reading {
  public:
-  /// As Hdf5Source::open(); PERDURE_CORRUPT, too, where the child did not come to an end.
+  /// Opens as Hdf5Source::open(); PERDURE_CORRUPT, too, if the child did not come to an end.
   static base::Result<Hdf5Reading> open(const std::string& path, const ReadLimits& limits);
   /// Arrays first, then by rank.
   const std::vector<SourceSet>& sets() const { return sets_; }
   std::uint64_t ranks() const { return ranks_; }
   std::uint64_t bytes() const;
-  /// All sets, one after the other, in slabs. Once.
+  /// Reads all sets, one after the other, in slabs. Call it once.
   using Take = std::function<base::Status(const SourceSet&, base::ConstByteSpan)>;
   base::Status read(const Take& take);
 

@@ -16,7 +16,7 @@ using base::Status;
 constexpr std::uint64_t kMostRanks = 1'000'000;  // each has a description in the segment
 constexpr std::int32_t kNoId = -1;
 constexpr std::size_t kMostNameBytes = 4096;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47;  // of a file: all its chunks are known in memory
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47;  // bytes of a file: all its chunks are known in memory
 
 tl::unexpected<base::Error> unsupported(const std::string& object, const std::string& why) {
   return base::fail(PERDURE_UNSUPPORTED, object, why);
@@ -121,7 +121,7 @@ Status Hdf5Source::read_ranks() {
 Result<array::ElementType> Hdf5Source::type_of(hid_t set, const std::string& object) const {
   const Hdf5Id stored(h_->H5Dget_type(set), h_->H5Tclose);
   if (!stored) return base::fail(h_->error("H5Dget_type", object));
-  // What export says is more than the type can say, but only as long as both mean the same.
+  // The export's text says more than the type can say, but it counts only as long as both mean the same.
   if (const auto text = text_attribute(*h_, set, kTypeAttribute))
     if (auto type = array::ElementType::parse(*text, object))
       if (const auto same = to_hdf5(*h_, *type, object); same && h_->H5Tequal(same->get(), stored.get()) > 0)
@@ -186,7 +186,7 @@ Status Hdf5Source::describe(SourceSet& set, hid_t of, const std::string& object)
   return {};
 }
 
-/// Files of others know no ids: by name, the same on all ranks.
+/// Other programs' files know no ids: gives ids by name, the same on all ranks.
 void Hdf5Source::number_the_rest() {
   std::set<std::int32_t> taken;
   for (const SourceSet& set : sets_) taken.insert(set.entry.id);
@@ -201,7 +201,7 @@ void Hdf5Source::number_the_rest() {
     }
     set.entry.id = found->second;
   }
-  // Those of one rank belong together.
+  // Sets of one rank belong together.
   std::stable_sort(sets_.begin(), sets_.end(), [](const SourceSet& a, const SourceSet& b) {
     return a.rank.has_value() != b.rank.has_value() ? !a.rank.has_value() : a.rank && *a.rank < *b.rank;
   });

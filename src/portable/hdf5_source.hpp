@@ -1,5 +1,5 @@
 #pragma once
-// An HDF5 file that is read: its data sets as regions. Inside this module only.
+// Reads an HDF5 file: its data sets become regions. Use it inside this module only.
 #include <functional>
 
 #include "portable/data_set.hpp"
@@ -7,21 +7,21 @@
 
 namespace perdure::portable {
 
-/// What a version gets of a data set.
+/// A data set as a region of a version.
 struct SourceSet {
   std::string path;
-  std::optional<std::uint32_t> rank;  ///< nothing: an array
-  segment::RegionEntry entry;         ///< of all of it
+  std::optional<std::uint32_t> rank;  ///< empty: an array
+  segment::RegionEntry entry;         ///< entry of all of it
   array::ElementType type;
   array::Box whole;
 };
 
 class Hdf5Source {
  public:
-  /// PERDURE_NOT_FOUND, PERDURE_IO: it cannot be opened; PERDURE_UNSUPPORTED: it has what no region can be.
-  /// `step` is called before each link and each set of it.
+  /// PERDURE_NOT_FOUND, PERDURE_IO: it cannot be opened. PERDURE_UNSUPPORTED: some of it cannot be a region. `step` is
+  /// called before each link and each set of it.
   static base::Result<Hdf5Source> open(const std::string& path, std::function<void()> step);
-  /// Arrays first, then by rank.
+  /// The sets: arrays first, then by rank.
   const std::vector<SourceSet>& sets() const { return sets_; }
   std::uint64_t ranks() const { return ranks_; }
   base::Result<Hdf5Set> set(const SourceSet& set) const;

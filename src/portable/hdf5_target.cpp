@@ -1,6 +1,8 @@
-// One HDF5 file. The library gets it under a temporary name:
-// 1. data sets chunk by chunk, and attributes; 2. the file is closed and synced; 3. it is read back; 4. it gets its
-// name, and its directory is synced.
+// Writes one HDF5 file. The library gets it under a temporary name:
+// 1. The data sets are written chunk by chunk, and the attributes.
+// 2. The file is closed and synced.
+// 3. It is read back.
+// 4. It gets its name, and its directory is synced.
 #include <set>
 
 #include "os/crash_point.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 using base::Status;
 
-// H5F_ACC_* of the library call it as if it were linked.
+// The library's headers define H5F_ACC_* as if it were linked.
 constexpr unsigned kNew = 0x0004, kReadOnly = 0x0000;
 
 class Hdf5Target : public Target {
@@ -25,7 +27,7 @@ class Hdf5Target : public Target {
     set_ = {};
     (void)file_.reset();
     if (published_) return;
-    // What the library could not close keeps its room on the disk otherwise, until this process ends.
+    // A file that the library could not close keeps its room on the disk otherwise, until this process ends.
     if (auto file = os::File::open(temporary_, os::Open::read_write)) (void)file->truncate(0);
     (void)os::remove_file(temporary_);
   }
@@ -71,7 +73,7 @@ class Hdf5Target : public Target {
   Status finish() override {
     set_ = {};
     made_.clear();
-    // What is left to write is written where its failure is still told, and the file can be given up.
+    // Writes the rest while a failure can still be reported, and the file can be given up.
     if (h_.H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) < 0) return failed("H5Fflush");
     if (!file_.reset()) return failed("H5Fclose");
     PERDURE_TRY(const auto file, os::File::open(temporary_, os::Open::read_write));
@@ -117,7 +119,7 @@ class Hdf5Target : public Target {
     return {h_.H5Screate_simple(static_cast<int>(whole.dimensions), extents(whole.end).data(), nullptr), h_.H5Sclose};
   }
 
-  /// All that `path` lies in.
+  /// Makes all groups that contain `path`.
   Status make_groups(const std::string& path) {
     for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       const std::string group = path.substr(0, slash);

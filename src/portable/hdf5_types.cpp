@@ -75,7 +75,7 @@ Hdf5Id member_type(const Hdf5Library& h, const Member& member) {
 
 bool named(const Member& member) { return !member.name.empty(); }
 
-/// Texts as parse() takes them, from what a file says.
+/// Reads texts as parse() takes them, from those in a file.
 class Reading {
  public:
   Reading(const Hdf5Library& library, const std::string& object) : h_(library), object_(object) {}

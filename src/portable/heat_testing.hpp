@@ -1,12 +1,12 @@
 #pragma once
-// A small version with a field, and what lies on the disk.
+// Makes a small version with a field, and shows the files on the disk.
 #include <algorithm>
 
 #include "portable/exported_testing.hpp"
 
 namespace perdure::portable {
 
-/// A version of a plane of so many rows on two ranks, which have something for themselves, too.
+/// A version of a plane of so many rows on two ranks, which have regions of their own, too.
 class Heat {
  public:
   explicit Heat(std::uint64_t rows) {
@@ -36,7 +36,7 @@ class Heat {
   reader::WrittenStore store_;
 };
 
-/// All files below a path, or the file; empty: nothing is there.
+/// Gives all files below a path, or the file; empty: nothing is there.
 inline std::map<std::string, std::string> snapshot(const std::string& path) {
   std::map<std::string, std::string> files;
   const auto add = [&](const std::filesystem::path& file) {

@@ -1,4 +1,4 @@
-// Damaged HDF5 files: whatever the library does with them, an import ends, and says what is wrong.
+// An import of a damaged HDF5 file ends, and reports the defect, whatever the library does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ class DamagedFile : public ::testing::Test {
   std::size_t tried_ = 0, ended_ = 0;
 };
 
-// There are the lengths of texts that go with data sets: HDF5 1.10 believes them.
+// These bytes are the lengths of texts that go with data sets: HDF5 1.10 believes them.
 TEST_F(DamagedFile, WhoseTextsHaveOtherLengthsNeitherCrashesAnImportNorKeepsIt) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   const std::size_t texts = good_.find("GCOL");
@@ -66,7 +66,7 @@ TEST_F(DamagedFile, OfAnyPlaceNeitherCrashesAnImportNorKeepsIt) {
   EXPECT_GT(tried_, 100U);
 }
 
-// Beside a sanitizer addresses have no limit.
+// With a sanitizer, addresses have no limit.
 TEST(ReaderOfAFile, GetsNoMoreMemoryThanItMay) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   auto child = os::LimitedChild::start({256 * base::MiB, 10}, [](os::LimitedChild::Output& output) {

@@ -1,3 +1,4 @@
+// Imported files read like the version that was exported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

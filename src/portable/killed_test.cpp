@@ -1,4 +1,5 @@
-// kill -9 at every named point of an export or an import, then what is there, and what the next one finds.
+// Kills an export or an import with -9 at every named point. Checks the files that are there, and the result of the
+// next one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/fs.h>
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using os::CrashPoint;
 using test_support::TemporaryDirectory;
 
-/// All that tools pass of this beginning, and others.
+/// Collects all points with this beginning that tools pass, and others.
 std::vector<CrashPoint> points_of(std::string_view beginning, std::vector<CrashPoint> points = {}) {
   for (std::size_t i = 0; i < os::kToolCrashPoints.size(); ++i)
     if (os::kToolCrashPoints[i].name.starts_with(beginning))
@@ -26,7 +27,7 @@ std::vector<CrashPoint> points_of(std::string_view beginning, std::vector<CrashP
   return points;
 }
 
-/// Whether it died at the point, at the `hit`-th time; else it ended its work.
+/// Tells whether it died at the point, at the `hit`-th time; otherwise it ended its work.
 template <class Work>
 bool dies(CrashPoint point, int hit, const Work& work) {
   const pid_t child = ::fork();
@@ -57,7 +58,7 @@ class KilledExport : public ::testing::TestWithParam<std::tuple<const char*, boo
   }
   bool published(CrashPoint point) const { return point == CrashPoint::export_after_rename; }
 
-  /// By the bytes of an export that nobody disturbed; an HDF5 file has times in it, and is read.
+  /// Compares with the bytes of an undisturbed export; an HDF5 file has times in it, and is read.
   bool is_whole_new_one() {
     if (!hdf5()) return snapshot(path_) == expected_;
     reader::WrittenStore store;
@@ -166,7 +167,7 @@ TEST(KilledExports, OfADirectoryThatGaveWayGetItsNameBackWhereNamesCannotBeExcha
   EXPECT_EQ(names_in(directory.path()).size(), 1U);
 }
 
-// It is somebody else's, in a directory that many share.
+// It belongs to another user, in a directory that many share.
 TEST(KilledExports, ThatLeaveWhatCannotBeRemovedAreInNobodysWay) {
   for (const char* name : {"heat.h5", "heat.zarr"}) {
     TemporaryDirectory directory{TemporaryDirectory::Place::memory};

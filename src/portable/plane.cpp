@@ -37,7 +37,7 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// False when it is neither an index nor a range of this dimension.
+/// Returns false when it is neither an index nor a range of this dimension.
 bool read_part(const std::string& part, unsigned d, Plane& plane, std::vector<unsigned>& ranges) {
   const auto colon = part.find(':');
   const std::uint64_t extent = plane.box.end[d];
@@ -75,7 +75,7 @@ double value_at(const array::Member& member, base::ConstByteSpan element) {
   return std::hypot(real, array::as_number({array::ScalarKind::real, half}, at.subspan(half, half)));
 }
 
-/// Sums of what shares a number of the picture.
+/// Sums of the elements that share a number of the picture.
 class Sampling {
  public:
   Sampling(const Plane& plane, std::size_t most_width, std::size_t most_height)

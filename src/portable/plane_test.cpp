@@ -1,3 +1,4 @@
+// Planes are parsed, and sampled for a picture.
 #include "portable/plane.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What has to be on the device, and what may not be there, before a file gets its name.
+// Some files must be on the device, and others must be gone, before a file gets its name.
 #include <gtest/gtest.h>
 
 #include "os/hooks.hpp"
@@ -20,7 +20,7 @@ class PublishedFiles : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Formats, PublishedFiles, ::testing::Values(".h5", ".zarr"),
                          [](const auto& tested) { return std::string(tested.param + 1); });
 
-/// Notes what is synced, and what gets another name, in their order.
+/// Notes syncs and renames, in their order.
 class Noted : public os::Hooks {
  public:
   void after(const os::Operation& operation, int error_number) override {
@@ -67,7 +67,7 @@ TEST_P(PublishedFiles, NeverTakeTheNameOfWhatCameMeanwhile) {
   EXPECT_EQ(snapshot(path_).begin()->second, "all of it");
 }
 
-// As when an export with --force takes hours, and somebody puts something else there meanwhile.
+// An export with --force may take hours, and meanwhile another directory gets the name.
 TEST(PublishedGroups, GiveBackANameThatAnotherDirectoryHasMeanwhile) {
   const TemporaryDirectory directory{TemporaryDirectory::Place::memory};
   const std::string path = directory / "heat.zarr";

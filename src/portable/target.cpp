@@ -21,7 +21,7 @@ std::string prefix_of(const std::string& path, FileState what) {
   return "." + path.substr(path.rfind('/') + 1) + (what == FileState::fresh ? ".tmp-" : ".old-");
 }
 
-/// Where process numbers mean the same as here.
+/// Identifies the name space in which process numbers mean the same as here.
 std::string own_space() {
   std::array<char, 9> digits{};
   std::snprintf(digits.data(), digits.size(), "%08x",
@@ -29,8 +29,8 @@ std::string own_space() {
   return digits.data();
 }
 
-/// Whether that is the name of what a process of this machine left that lives no more. Processes of other machines, and
-/// of this one before it was started anew, cannot be asked.
+/// Tells whether that is the name of a leftover of a dead process of this machine. Processes of other machines, and of
+/// this one before its last boot, cannot be asked.
 bool is_left(const std::string& name, const std::string& prefix) {
   const std::string known = prefix + own_space() + "-";
   if (!name.starts_with(known)) return false;
@@ -66,10 +66,10 @@ std::string temporary_beside(const std::string& path, FileState what) {
   return parent_of(path) + "/" + prefix_of(path, what) + own_space() + numbers.data();
 }
 
-// What cannot be removed, because it is somebody else's or was removed meanwhile, is in nobody's way.
+// Leftovers that cannot be removed, because they are another user's or were removed meanwhile, are left alone.
 void clean_beside(const std::string& path) {
   const auto entries = os::list_directory(parent_of(path));
-  if (!entries) return;  // who writes there says it better
+  if (!entries) return;  // the writer's error is clearer
   for (const os::Entry& entry : *entries) {
     const std::string left = parent_of(path) + "/" + entry.name;
     if (is_left(entry.name, prefix_of(path, FileState::old))) {
@@ -86,7 +86,7 @@ base::Status check_free(const std::string& path, Format format, bool replace) {
   if (!there) return {};
   if (!replace)
     return base::fail(PERDURE_EXISTS, path, "it is there already", "choose another name, or replace it with --force");
-  // Nobody means to lose a directory of other files, or a file where a directory is to be.
+  // Protects a directory of other files, or a file in the place of a directory, from being replaced.
   const bool directory = os::list_directory(path).has_value();
   if (format == Format::hdf5 && directory) return base::fail(PERDURE_EXISTS, path, "it is a directory");
   if (format == Format::zarr && !os::exists(path + "/zarr.json").value_or(false))

@@ -1,4 +1,4 @@
-// Where Perdure was built without HDF5's headers.
+// This replaces the HDF5 code if Perdure was built without HDF5's headers.
 #ifndef PERDURE_HAVE_HDF5
 #include "portable/import_version.hpp"
 

@@ -7,7 +7,7 @@
 namespace perdure::portable {
 namespace {
 
-/// Nothing for what XDMF has no number type for.
+/// Empty for types that XDMF has no number type for.
 std::string number_type(const array::ElementType& type) {
   if (type.compound()) return "";
   const auto& scalar = type.members().front().scalar;

@@ -1,11 +1,11 @@
 #pragma once
-// XDMF: a description of arrays in an HDF5 file that ParaView and VisIt open. Text in, text out; pure.
+// XDMF describes arrays in an HDF5 file for ParaView and VisIt. Text in, text out; pure.
 #include "portable/target.hpp"
 
 namespace perdure::portable {
 
-/// Of the arrays of integers and reals in two or three dimensions, each a field on a regular grid; empty without any.
-/// `file` is the HDF5 file's name without directories.
+/// Describes the arrays of integers and reals in two or three dimensions, each a field on a regular grid; empty without
+/// any. `file` is the HDF5 file's name without directories.
 std::string xdmf(const std::vector<DataSet>& sets, const std::string& file, const Facts& about);
 
 }  // namespace perdure::portable

@@ -1,10 +1,12 @@
-// A Zarr group of format 3: a directory, under a temporary name until it is whole.
-// 1. chunks and descriptions, each file synced; 2. all directories are synced; 3. it is read back; 4. it gets its name,
-// in exchange for what has it, and the directory around it is synced; 5. what was there goes.
+// Writes a Zarr group of format 3: a directory, under a temporary name until it is complete.
+// 1. Chunks and descriptions are written, and each file is synced.
+// 2. All directories are synced.
+// 3. It is read back.
+// 4. It gets its name, in exchange for the directory that has it, and the directory around it is synced.
+// 5. The old directory goes.
 //
-// Arrays of Zarr hold numbers of one kind. A compound element becomes a group with one array for each member, room
-// between members is left out; members of several numbers, and bytes of which nothing is known, have one dimension
-// more.
+// Arrays of Zarr hold numbers of one kind. A compound element becomes a group with one array for each member; room
+// between members is left out. Members of several numbers, and bytes of unknown type, have one dimension more.
 #include <cstring>
 #include <set>
 
@@ -25,10 +27,10 @@ using base::Status;
 struct ZarrArray {
   std::string path;
   std::string type;                     ///< "float64"
-  Json fill;                            ///< what is in no chunk
+  Json fill;                            ///< value outside of all chunks
   std::uint64_t unit = 1;               ///< bytes that the byte order turns around
   std::uint64_t offset = 0, bytes = 0;  ///< in an element
-  std::uint64_t last = 0;               ///< extent of the dimension more; 0: there is none
+  std::uint64_t last = 0;               ///< extent of the additional dimension; 0: there is none
 };
 
 std::string type_name(const array::Scalar& scalar) {
@@ -94,7 +96,7 @@ class ZarrTarget : public Target {
                            {"writer", about.writer}}}});
   }
 
-  // Each is a file: few, and large.
+  // Each chunk is a file: few, and large.
   std::uint64_t chunk_bytes() const override { return 16 * base::MiB; }
   bool keeps_room() const override { return false; }
 
@@ -153,7 +155,7 @@ class ZarrTarget : public Target {
     if (gives_way && !named && named.error().code == PERDURE_UNSUPPORTED) named = replace_in_two_steps(old);
     if (!named) return named;
     if (gives_way && old == temporary_ && !os::exists(old + "/zarr.json").value_or(false)) {
-      // It was another thing when the export began: what is there now is not ours to remove.
+      // It was another directory when the export began: the present one is not ours to remove.
       PERDURE_CHECK(os::exchange_paths(temporary_, path_));
       PERDURE_CHECK(check_free(path_, Format::zarr, true));
       return base::fail(PERDURE_EXISTS, path_, "something else has taken that name meanwhile");
@@ -165,8 +167,8 @@ class ZarrTarget : public Target {
   }
 
  private:
-  /// In between nothing has the name; who is killed there leaves both beside it, and clean_beside() gives the old one
-  /// its name again.
+  /// In between nothing has the name. A kill there leaves both beside it, and clean_beside() gives the old one its name
+  /// again.
   Status replace_in_two_steps(std::string& old) {
     old = temporary_beside(path_, FileState::old);
     PERDURE_CHECK(os::rename_path(path_, old));
@@ -214,7 +216,7 @@ class ZarrTarget : public Target {
     if (!directories_.insert(path).second) return {};
     return os::make_shared_directory(path);
   }
-  /// Those that the file lies in.
+  /// Makes the directories that contain the file.
   Status make_directories(const std::string& file) {
     for (auto slash = file.find('/', temporary_.size() + 1); slash != std::string::npos;
          slash = file.find('/', slash + 1))

@@ -9,7 +9,7 @@ bool Branches::has(const segment::VersionId& id, const std::optional<plan::Branc
   return line.empty() || plan::on_line(line, id.attempt);
 }
 
-// What was set aside was complete once: that it is damaged does not bring a branch back that was left before.
+// A quarantined attempt was complete once: its damage does not bring back a branch that was left before.
 base::Result<Branches> branches_of(store::Store& store, const std::string& name,
                                    const std::vector<store::VersionListing>& listings) {
   Branches branches;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr plan::Branch kOld = 0x3f9a12, kNew = 0x00beef;
 
-/// What is newest and what a number means: versions 100 and 200 of a run, and 10 of a start after it.
+/// Tests what is newest and what a number means: versions 100 and 200 of a run, and 10 of a start after it.
 class BranchesOfAName : public testing::Test {
  protected:
   BranchesOfAName() {
@@ -68,7 +68,7 @@ TEST_F(BranchesOfAName, CountWhatALineWentOnFrom) {
   EXPECT_FALSE(find_version(*store_, "run", 200)) << "it came after the fork";
 }
 
-// What a launch holds on nodes may be all that there is of a name so far.
+// Versions that a launch holds on nodes may be all that exists of a name so far.
 TEST_F(BranchesOfAName, AreKnownBeforeAnythingIsStored) {
   const std::vector<plan::Fork> forks{{kNew, kOld, 100, 1}};
   ASSERT_TRUE(store::set_forks(*store_, "other", forks));

@@ -23,13 +23,13 @@ double apart(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     return a == b ? 0 : std::abs(static_cast<double>(a) - static_cast<double>(b));
   } else {
-    // Two integers can be further apart than either type reaches, and nearer than a double tells.
+    // Two integers can be further apart than either type reaches, and nearer than a double resolves.
     const auto wide_a = static_cast<std::uint64_t>(a), wide_b = static_cast<std::uint64_t>(b);
     return static_cast<double>(a < b ? wide_b - wide_a : wide_a - wide_b);
   }
 }
 
-/// NaN where one of them is; nothing for bytes.
+/// Returns NaN if one of them is NaN; nothing for bytes.
 std::optional<double> apart(const Scalar& scalar, base::ConstByteSpan a, base::ConstByteSpan b) {
   if (scalar.kind == ScalarKind::complex) {
     const Scalar half{ScalarKind::real, scalar.bytes / 2};
@@ -46,7 +46,7 @@ std::optional<double> apart(const Scalar& scalar, base::ConstByteSpan a, base::C
   return found;
 }
 
-/// The place of an element of a box, from its number.
+/// Returns the index of an element of a box, from its number.
 Index index_of(const array::Box& box, std::uint64_t number) {
   Index at = box.begin;
   for (unsigned d = box.dimensions; d > 0; --d) {

@@ -1,5 +1,5 @@
 #pragma once
-// Statistics of regions and differences between them, read slab by slab.
+// Computes statistics of regions and differences between them, slab by slab.
 #include "reader/difference.hpp"
 #include "reader/statistics.hpp"
 #include "reader/stored_content.hpp"
@@ -8,15 +8,15 @@ namespace perdure::reader {
 
 inline constexpr std::uint64_t kSlabBytes = 16 * base::MiB;
 
-/// Gets how many bytes of a region were looked at, after each slab.
+/// Called after each slab with the number of bytes of a region that were examined.
 using Advance = std::function<void(std::uint64_t bytes)>;
 
-/// How the elements of a local region are to be understood: as `region` says, where its rank has elements of that size.
+/// Returns the type for the elements of a local region: that of `region`, if its rank has elements of that size.
 array::ElementType type_of(const StoredRegion& region, const LocalRegion& local);
-/// A local region as an array: in one dimension.
+/// Describes a local region as an array of one dimension.
 array::Box box_of(const LocalRegion& local);
 
-/// Of an array, or of what all ranks have under this number. Without members where the elements are bytes.
+/// Examines an array, or the memory of all ranks under this number. Empty if the elements are bytes.
 base::Result<std::vector<MemberStatistics>> statistics(StoredContent& content, const StoredRegion& region,
                                                        const Advance& advance);
 

@@ -9,8 +9,7 @@
 namespace perdure::reader {
 namespace {
 
-// There is something of the name, so that nobody may take it for one that is not there. A branch that was left may have
-// the version.
+// The name exists, so the error must not say that it does not. A branch that was left may have the version.
 base::Error not_on_the_line(const std::vector<store::VersionListing>& all,
                             const std::vector<store::VersionListing>& of_line, const std::string& object,
                             std::optional<std::uint64_t> version, const std::string& location) {

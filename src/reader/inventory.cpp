@@ -38,7 +38,7 @@ void find_missing(VersionFacts& facts) {
   facts.missing_ranks = missing_ranges(ranks, facts.ranks);
 }
 
-// By the manifests that were read already.
+// Uses the manifests that were read already.
 base::Status check(store::Store& store, const VersionFacts& facts) {
   std::vector<const segment::Manifest*> manifests;
   for (const SegmentFacts& segment : facts.segments) manifests.push_back(&*segment.manifest);
@@ -46,7 +46,7 @@ base::Status check(store::Store& store, const VersionFacts& facts) {
   return store::check_borrowed(store, facts.listing.id, manifests);
 }
 
-/// Looked for first: what is missing or damaged besides can be seen once the name is right.
+/// This check comes first: missing and damaged parts can be seen once the name is right.
 bool is_renamed(VersionFacts& facts) {
   for (const SegmentFacts& segment : facts.segments)
     if (segment.manifest && store::differs_in_name(segment.manifest->id, facts.listing.id))

@@ -1,5 +1,5 @@
 #pragma once
-// What a store holds, judged to manifest level: the facts behind ls, show, prune and the summary of run.
+// Judges a store's content to manifest level: the facts behind ls, show, prune and the summary of run.
 #include <functional>
 #include <map>
 #include <optional>
@@ -28,29 +28,29 @@ struct VersionFacts {
   std::uint64_t bytes = 0;
   std::string missing_segments;  ///< as ranges, "1,3-4"
   std::string missing_ranks;
-  std::string said_name = {};  ///< renamed: the checkpoint that its segments say they are of
+  std::string said_name = {};  ///< renamed: the checkpoint's name in its segments
   bool complete() const { return state == State::complete; }
 };
 
-/// The error of a name whose directory was renamed; nothing where none of its versions says so.
+/// Returns the error of a name whose directory was renamed by hand; nothing if none of its versions shows that.
 std::optional<base::Error> renamed(const std::vector<VersionFacts>& versions);
 
 const char* state_name(VersionFacts::State state);
 
-/// Judges one attempt after the other, the oldest first, until `take` gives false. Those that vanish meanwhile (retired
-/// by a running job) are left out.
+/// Judges one attempt after the other, the oldest first, until `take` returns false. It omits those that vanish
+/// meanwhile (retired by a running job).
 base::Status judge_each(store::Store& store, const std::string& name,
                         const std::function<bool(VersionFacts facts)>& take);
-/// All of them, as the store lists them.
+/// Returns all of them, in the store's order.
 base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name);
-/// What was left out where a segment has tables (format 3): all pieces, or that of one rank.
+/// Reads the pieces that were left out of a segment with tables (format 3): all, or that of one rank.
 void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::uint32_t> rank);
 VersionFacts judge(store::Store& store, const store::VersionListing& listing);
 
-/// Of each name, the newest version of the current line that is complete. Names without one are left out.
+/// Returns for each name the newest complete version of the current line. Omits names without one.
 base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store& store);
 
-/// What [0, count) lacks, as ranges; `present` ascending.
+/// Returns the numbers of [0, count) missing in `present`, which ascends, as ranges.
 std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint32_t count);
 
 }  // namespace perdure::reader

@@ -23,13 +23,13 @@ std::string kind_text(segment::ArrayKind kind) {
   return "unknown";
 }
 
-// Some 500 bytes of memory for each: what describes them in a manifest is shorter by any factor.
+// Each takes some 500 bytes of memory; its description in a manifest can be shorter by any factor.
 constexpr std::size_t kMostBoxesOfAll = std::size_t{16} << 20;
 
-/// What all ranks say of one number, while they are gone through.
+/// The region of one number, as the ranks so far describe it.
 struct KnownRegion {
   StoredRegion region;
-  std::uint32_t first_rank = 0;  ///< who said so
+  std::uint32_t first_rank = 0;  ///< the rank that described it
   ArrayEntry array;              ///< without boxes
   std::vector<plan::StoredBox> boxes;
 };
@@ -56,7 +56,7 @@ class Joining {
   std::size_t boxes_ = 0;
 };
 
-/// Only where it says so itself: most memory is bytes.
+/// Uses the type only if the entry has one: most memory is bytes.
 array::ElementType type_of(const RegionEntry& entry) {
   const auto found = entry.attributes.map().find("type");
   if (found != entry.attributes.end())
@@ -67,7 +67,7 @@ array::ElementType type_of(const RegionEntry& entry) {
 }
 
 Status Joining::add(const segment::Piece& piece) {
-  std::uint64_t at = 0;  // below 2^63, as the decoder has made sure
+  std::uint64_t at = 0;  // below 2^63, as the decoder has checked
   for (const RegionEntry& entry : piece.regions) {
     PERDURE_CHECK(add(piece.rank, entry, at));
     at += entry.bytes();

@@ -1,5 +1,5 @@
 #pragma once
-// The error of a version that lacks segments. Inside this module only.
+// Words the error of a version that lacks segments. Inside this module only.
 #include "store/store.hpp"
 
 namespace perdure::reader {

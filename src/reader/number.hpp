@@ -1,5 +1,5 @@
 #pragma once
-// From what an element type says to a type of C++. Inside this module only.
+// Maps element types to types of C++. Inside this module only.
 #include <cstdint>
 #include <type_traits>
 

@@ -1,4 +1,5 @@
-// Damage that only one reading saw, segments that contradict each other, and chunks that are too large to be kept.
+// Tests damage that only one reading saw, segments that contradict each other, and chunks that are too large to be
+// kept.
 #include <gtest/gtest.h>
 
 #include "reader/written_testing.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 const segment::VersionId kReadTwice{"heat", 3, {1'700'000'000'000'000'000, 5}};
 
-/// One array of so many bytes, written by one rank in one chunk.
+/// Makes one array of so many bytes, written by one rank in one chunk.
 WrittenRank one_chunk(std::uint64_t bytes) {
   WrittenRank rank;
   const auto whole = array::whole(std::span(&bytes, 1), 1, "test").value();
@@ -18,7 +19,7 @@ WrittenRank one_chunk(std::uint64_t bytes) {
   return rank;
 }
 
-/// Some readings of chunks come out wrong: number `first` and the next `count` - 1.
+/// Spoils some readings of chunks: number `first` and the next `count` - 1.
 class Spoiling : public os::Hooks {
  public:
   Spoiling(unsigned first, unsigned count) : first_(first), count_(count) {}

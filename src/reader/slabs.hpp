@@ -1,17 +1,17 @@
 #pragma once
-// A box cut into boxes that are small enough, one behind the other in its order. Pure.
+// Cuts a box into small boxes, one behind the other in its order. Pure.
 #include <vector>
 
 #include "array/box.hpp"
 
 namespace perdure::reader {
 
-/// Calls `take(slab)` for boxes of at most `most` elements, or of one; returns what the first call returned that
-/// failed.
+/// Calls `take(slab)` for boxes of at most `most` elements, or of one. Ends with the first failing call, and returns
+/// its error.
 template <class Take>
 base::Status each_slab(const array::Box& box, std::uint64_t most, Take&& take) {
   if (box.empty()) return {};
-  // Whole rows of all dimensions behind this one fit.
+  // Fits whole rows of all dimensions behind this one.
   std::uint64_t rows = box.elements(), row = 1, extent = rows;
   for (unsigned d = box.dimensions; d > 0; --d) {
     extent = box.extent(d - 1);

@@ -1,5 +1,5 @@
 #pragma once
-// What the numbers of a region are like. Pure.
+// Computes statistics of the numbers of a region. Pure.
 #include <optional>
 #include <string>
 #include <variant>
@@ -9,23 +9,23 @@
 
 namespace perdure::reader {
 
-/// Integers stay what they are: a double has 53 bits.
+/// Integers keep their type: a double has 53 bits.
 using Number = std::variant<std::int64_t, std::uint64_t, double>;
 
-/// Of all values of one member of the elements.
+/// Statistics of all values of one member of the elements.
 struct MemberStatistics {
-  std::string name;  ///< empty: of a type without members; of a complex one ends with ".real" or ".imaginary"
+  std::string name;  ///< empty for a type without members; ends with ".real" or ".imaginary" for a complex one
   std::uint64_t values = 0;
-  std::uint64_t nans = 0;                   ///< of these, which count for nothing else
-  std::optional<Number> least, most, mean;  ///< none: there are no values but these
+  std::uint64_t nans = 0;                   ///< NaNs are excluded from all other statistics
+  std::optional<Number> least, most, mean;  ///< none: all values are NaN
 };
 
 class Statistics {
  public:
   explicit Statistics(const array::ElementType& type);
-  /// Whole elements, one behind the other.
+  /// Takes whole elements, one behind the other.
   void add(base::ConstByteSpan elements);
-  /// Of each member that is not bytes.
+  /// Returns those of each member that is not bytes.
   std::vector<MemberStatistics> members() const;
 
  private:

@@ -19,7 +19,7 @@ bool has_directory(store::Store& store, const std::string& name) {
   return names && std::find(names->begin(), names->end(), name) != names->end();
 }
 
-/// Damage is believed when it was seen twice, the second time past this machine's memory.
+/// Believes damage that was seen twice, the second time past the page cache.
 Result<segment::Manifest> read_manifest(store::Store& store, const store::SegmentRef& segment,
                                         std::unique_ptr<segment::ByteSource>& source) {
   PERDURE_TRY(source, store.open(segment));
@@ -29,7 +29,7 @@ Result<segment::Manifest> read_manifest(store::Store& store, const store::Segmen
   return segment::read_manifest(*source);
 }
 
-/// Names of those there are, for who asked for another one.
+/// Lists the existing names, for a caller that asked for another.
 std::string listed(const std::vector<StoredRegion>& regions) {
   constexpr std::size_t kMost = 20;
   std::string text;
@@ -60,7 +60,7 @@ Result<OpenedVersion> open_version(store::Store& store, const std::string& name,
                                    std::optional<plan::Branch> branch) {
   for (int tries = 1;; ++tries) {
     const auto listing = find_version(store, name, version, branch);
-    // Between two looks at directories the newest version can take the place of the only one that was listed.
+    // Between two directory reads the newest version can replace the only one listed.
     if (!listing && !version && tries < kMostTries && has_directory(store, name)) continue;
     if (!listing) return base::fail(listing.error());
     auto content = StoredContent::open(store, *listing);
@@ -189,14 +189,14 @@ Status StoredContent::read(const StoredArray& array, const array::Box& box, base
     parts.push_back({stored.rank, static_cast<std::uint64_t>(lies.at(shared.begin)),
                      static_cast<std::uint64_t>(lies.at(last)) + element_bytes - 1, &stored});
   });
-  // In the order of captures, so that each chunk is read once.
+  // Sorts by the order of captures, so that each chunk is read once.
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
     return std::tie(a.rank, a.stored->at) < std::tie(b.rank, b.stored->at);
   });
   const auto memory = array::packed(box, element_bytes, 0);
   for (const Part& part : parts) {
     const segment::Piece& piece = parts_[part.rank].piece;
-    // All that copies() asks of a capture is its length: what lies in chunks before and behind does not matter.
+    // copies() uses only the capture's length: chunks before and behind do not matter.
     const plan::StoredCapture capture{part.stored->at + part.stored->box.elements() * element_bytes, piece.chunk_bytes};
     for (auto chunk = part.first_byte / piece.chunk_bytes; chunk <= part.last_byte / piece.chunk_bytes; ++chunk) {
       Status outcome;

@@ -1,5 +1,5 @@
 #pragma once
-// One whole version of a store, read by the names of its regions: without MPI, and without the program that wrote it.
+// Reads one whole version of a store by the names of its regions: without MPI, and without the program that wrote it.
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,61 +10,61 @@
 
 namespace perdure::reader {
 
-/// The segments of the version that this number means on the current line, or on that of `branch`: of several attempts
-/// at it the newest one that is whole. Without a number, of the newest one there that is whole. PERDURE_NOT_FOUND:
-/// there is none, or only on a branch that was left, which the text names; PERDURE_INCOMPLETE: of each, segments are
-/// missing.
+/// Returns the segments of the version that this number means on the current line, or on that of `branch`. Among
+/// several attempts at it, it takes the newest whole one. Without a number, it takes the newest whole version there.
+/// PERDURE_NOT_FOUND: there is none, or only on a branch that was left, which the text names. PERDURE_INCOMPLETE:
+/// segments of each are missing.
 base::Result<store::VersionListing> find_version(store::Store& store, const std::string& name,
                                                  std::optional<std::uint64_t> version,
                                                  std::optional<plan::Branch> branch = std::nullopt);
 
-/// One thread at a time. Keeps some chunks in memory, at most 256 MiB of them. Every byte that it gives was verified
-/// with its whole chunk: PERDURE_CORRUPT, about the segment, where a chunk is damaged even when it is read past this
-/// machine's memory of it. After an error the content of a target is undefined.
+/// One thread at a time. It keeps at most 256 MiB of chunks in memory. It verifies each byte with its whole chunk
+/// before it returns it. PERDURE_CORRUPT about the segment: a chunk is damaged even when it is read past the page
+/// cache. After an error the content of a target is undefined.
 class StoredContent {
  public:
-  /// Reads all manifests. `store` outlives the object. PERDURE_INCOMPLETE: these segments are missing; PERDURE_CORRUPT:
-  /// a manifest is damaged, or they contradict each other.
+  /// Reads all manifests. `store` must outlive the object. PERDURE_INCOMPLETE: these segments are missing.
+  /// PERDURE_CORRUPT: a manifest is damaged, or they contradict each other.
   static base::Result<StoredContent> open(store::Store& store, const store::VersionListing& listing,
                                           std::uint64_t kept_bytes = 256 * base::MiB);
-  /// PERDURE_NOT_FOUND when the store does not have it.
+  /// PERDURE_NOT_FOUND if the store does not have it.
   static base::Result<StoredContent> open(store::Store& store, const segment::VersionId& id);
   const segment::VersionId& id() const { return listing_.id; }
-  /// It consists of segments of other versions, too, of which nothing is read here.
+  /// Whether it has segments of other versions, too, whose bytes this class does not read.
   bool borrows() const { return borrows_; }
   const std::string& writer() const { return writer_; }  ///< the program and version that wrote it
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(parts_.size()); }
-  /// All ascending by id, local ones of an id by rank. The references are good as long as the object.
+  /// All ascend by id, local ones of an id by rank. The references live as long as the object.
   const std::vector<StoredRegion>& regions() const { return joined_.regions; }
   const std::vector<StoredArray>& arrays() const { return joined_.arrays; }
   const std::vector<LocalRegion>& locals() const { return joined_.locals; }
 
-  /// By name, or by number ("5"). PERDURE_NOT_FOUND with those that there are; PERDURE_INVALID_ARGUMENT when several
-  /// have this name.
+  /// Finds a region by name, or by number ("5"). PERDURE_NOT_FOUND names the existing ones; PERDURE_INVALID_ARGUMENT:
+  /// several have this name.
   base::Result<const StoredRegion*> find(const std::string& region) const;
-  /// Nothing when that is no array, or when the rank has no such region.
+  /// Returns nothing if the id is no array, or the rank has no such region.
   const StoredArray* array(std::int32_t id) const;
   const LocalRegion* local(std::uint32_t rank, std::int32_t id) const;
 
-  /// The elements of `box` one behind the other, the last dimension fastest. PERDURE_INVALID_ARGUMENT: it is not inside
-  /// of the array, or `target` has another size. PERDURE_CORRUPT also where no rank stored an element of it, or two
-  /// did.
+  /// Reads the elements of `box` one behind the other, the last dimension fastest. PERDURE_INVALID_ARGUMENT: the box is
+  /// not inside of the array, or `target` has another size. PERDURE_CORRUPT also if no rank stored an element of it, or
+  /// two did.
   base::Status read(const StoredArray& array, const array::Box& box, base::ByteSpan target);
-  /// Elements [first, first + n) of what a rank has for itself; `target` has n of them.
+  /// Reads elements [first, first + n) of a rank's own region; `target` has room for n.
   base::Status read_local(const LocalRegion& region, std::uint64_t first, base::ByteSpan target);
 
-  /// Gives `take` a box and its elements, packed as read() does, until each element of the array was given once.
+  /// Receives a box and its elements, packed as by read(), until each element of the array came once.
   using TakeSlab = std::function<base::Status(const array::Box& box, base::ConstByteSpan elements)>;
-  /// Boxes of at most `most_bytes`, or of one element, in the order in which they are stored: rank by rank. Each chunk
-  /// is read once. Ends with the first error of `take`.
+  /// Visits boxes of at most `most_bytes`, or of one element, in the order of storage: rank by rank. It reads each
+  /// chunk once. Ends with the first error of `take`.
   base::Status for_each_slab(const StoredArray& array, std::uint64_t most_bytes, const TakeSlab& take);
-  /// The same of one rank's region: `take` gets the number of the first element.
+  /// Does so for one rank's region: `take` gets the number of the first element.
   using TakeElements = std::function<base::Status(std::uint64_t first, base::ConstByteSpan elements)>;
   base::Status for_each_slab(const LocalRegion& region, std::uint64_t most_bytes, const TakeElements& take);
 
-  /// Every byte of every segment. All that is wrong; empty: nothing. `progress(bytes)` after each block.
+  /// Reads every byte of every segment, and returns all defects; empty: none. Calls `progress(bytes)` after each block.
   base::Result<std::vector<segment::Defect>> verify(const std::function<void(std::uint64_t)>& progress);
-  /// Of segments, since it was opened: chunks as a whole.
+  /// Bytes of segments read since it was opened, in whole chunks.
   std::uint64_t bytes_read() const { return chunks_.bytes_read(); }
 
  private:
@@ -91,8 +91,8 @@ struct OpenedVersion {
   StoredContent content;
 };
 
-/// As find_version() and StoredContent::open(), beside a job that writes: where retention removes the newest version
-/// meanwhile, the next newest is opened. What was opened can be read to its end, up to VerifiedChunks::kMostOpen
+/// Does find_version() and StoredContent::open() beside a job that writes: if retention removes the newest version
+/// meanwhile, it opens the next newest. An opened version can be read to its end, up to VerifiedChunks::kMostOpen
 /// segments.
 base::Result<OpenedVersion> open_version(store::Store& store, const std::string& name,
                                          std::optional<std::uint64_t> version,

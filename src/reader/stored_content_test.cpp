@@ -33,7 +33,7 @@ ArrayEntry array_with(const Box& whole, std::vector<Box> boxes, const std::strin
   return {{name, "K", ""}, array::ElementType::parse(type, "test").value(), ArrayKind::global, whole, std::move(boxes)};
 }
 
-/// So many arrays, divided by chance among ranks that have memory of their own as well.
+/// So many arrays, divided randomly among ranks that also have memory of their own.
 struct AnyVersion {
   std::vector<ArrayEntry> arrays;  // number i has the id 10 + i
   std::vector<WrittenRank> ranks;
@@ -77,7 +77,7 @@ TEST(StoredContents, GiveEveryBoxOfEveryArrayWhoeverWroteIt) {
     const AnyVersion version = any_version(any);
     const auto tables = any.chance() ? segment::Tables::always : segment::Tables::when_needed;
     written.write(kWritten, version.ranks, 1 + static_cast<std::uint32_t>(any.below(version.ranks.size())), {}, tables);
-    // Chunks that are kept, chunks that are forgotten at once, and chunks that are too large.
+    // Some chunks are kept, some forgotten at once, and some too large.
     const std::uint64_t kept = std::array<std::uint64_t, 3>{1 << 20, 200, 20}[any.below(3)];
     auto content = written.open("heat", 3, kept);
     ASSERT_TRUE(content) << content.error().text();
@@ -302,7 +302,7 @@ TEST(StoredContents, WithElementsOfNobodyOrOfTwoSayWhich) {
             "heat version 3, region 5 'temperature': ranks 0 and 1 both stored [3:4, 0:5] (corrupt)");
 }
 
-// Of every byte that is written and some of the zeros between: the content is right, or there is an error.
+// Flips each written byte and some zeros between: the content is right, or there is an error.
 TEST(StoredContents, OfAFlippedByteAreRightOrAnError) {
   WrittenStore written;
   written.write(kWritten, two_halves(), 1);
@@ -366,7 +366,7 @@ TEST(StoredContents, OfADamagedChunkSayWhoseItIs) {
   }
 }
 
-// Retention of a job that writes removes what a verb reads.
+// The retention of a running job removes the version that a verb reads.
 TEST(StoredContents, AreReadToTheirEndAlsoWhenTheVersionIsRemoved) {
   WrittenStore written;
   written.write(kWritten, two_halves(), 2);

@@ -1,5 +1,5 @@
 #pragma once
-// What a version consists of, as its manifests say: arrays that ranks have together, and what each rank has alone.
+// Describes the content of a version, as its manifests have it: arrays that ranks share, and each rank's own memory.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace perdure::reader {
 
-/// An array, as all its ranks say.
+/// An array, as all its ranks describe it.
 struct StoredArray {
   std::int32_t id = 0;
-  segment::Label label;  ///< as the lowest rank with a name calls it
+  segment::Label label;  ///< that of the lowest rank with a name
   array::ElementType type;
   segment::ArrayKind kind = segment::ArrayKind::global;
   array::Box whole;
-  plan::StoredArray boxes;  ///< ascending by rank, of each rank in the order of its capture
+  plan::StoredArray boxes;  ///< ascending by rank, for each rank in the order of its capture
   std::uint64_t bytes() const { return whole.elements() * type.bytes(); }
   std::string text() const { return segment::region_text(id, label); }
 };
 
-/// What one rank has for itself.
+/// A region that one rank has for itself.
 struct LocalRegion {
   std::int32_t id = 0;
   std::uint32_t rank = 0;
@@ -31,16 +31,16 @@ struct LocalRegion {
   std::uint64_t bytes() const { return element_bytes * count; }
 };
 
-/// What a listing says of all that has one number.
+/// A listing's entry for all regions with one number.
 struct StoredRegion {
   std::int32_t id = 0;
   segment::Label label;
   segment::EntryKind kind = segment::EntryKind::memory;
-  /// Of an array, its own. Else what the lowest rank says of it, or of bytes of which nothing is known.
+  /// For an array, its own type. Otherwise that of the lowest rank, or opaque bytes.
   array::ElementType type;
-  std::uint64_t ranks = 0;                        ///< that stored any of it; if it is no array, that have it
+  std::uint64_t ranks = 0;                        ///< that stored any of it; for plain memory, that have it
   std::uint64_t bytes = 0;                        ///< stored by all of them
-  std::uint64_t least_count = 0, most_count = 0;  ///< elements of one rank, if it is no array
+  std::uint64_t least_count = 0, most_count = 0;  ///< elements of one rank, for plain memory
   bool array() const { return kind == segment::EntryKind::array; }
   std::string text() const { return segment::region_text(id, label); }
 };

@@ -10,7 +10,7 @@ namespace perdure::reader {
 namespace {
 
 constexpr std::uint64_t kBlock = 1 * base::MiB;
-constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // that anybody writes: segment::verify() judges alike
+constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // segment::verify() has the same limit
 
 }  // namespace
 
@@ -66,7 +66,7 @@ base::Status VerifiedChunks::load(const ChunkPlace& place) {
   return length <= most_bytes_ ? verify_whole(place) : verify_large(place);
 }
 
-/// Memory that is used again, where there is any: chunks have few lengths.
+/// Reuses memory if there is any: chunks have few lengths.
 std::vector<std::byte> VerifiedChunks::room_for(std::uint64_t bytes) {
   std::uint64_t sum = bytes;
   for (const Kept& one : kept_) sum += one.bytes.size();

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes of chunks, of which none is given before its whole chunk was verified.
+// Reads bytes of chunks, and returns none before its whole chunk is verified.
 #include <map>
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace perdure::reader {
 
-/// A chunk, and where it is. What it points to outlives every call.
+/// A chunk, and its place. The pointees outlive every call.
 struct ChunkPlace {
   const store::SegmentRef* segment = nullptr;
   const segment::Piece* piece = nullptr;
@@ -17,21 +17,20 @@ struct ChunkPlace {
   friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
 };
 
-/// Keeps the chunks that were used last, so that who reads on from where they stopped does not read a chunk again. Of a
-/// chunk that does not fit it keeps hashes of its blocks, and reads the block that is asked for. One thread at a time.
+/// Keeps the last used chunks, so that a caller that continues where it stopped reads no chunk again. For a chunk that
+/// does not fit it keeps hashes of its blocks, and reads the requested block. One thread at a time.
 class VerifiedChunks {
  public:
   /// Keeps at most `most_bytes`, or the chunk that is being read.
   VerifiedChunks(store::Store& store, std::uint64_t most_bytes) : store_(&store), most_bytes_(most_bytes) {}
-  /// Bytes [from, from + target.size()) of the chunk, which has them. A chunk that does not match its hash is read
-  /// again, past this machine's memory of it: PERDURE_CORRUPT, about the segment, where that does not help.
+  /// Reads bytes [from, from + target.size()), which are inside of the chunk. A chunk that does not match its hash is
+  /// read again, past the page cache. PERDURE_CORRUPT about the segment if that does not help.
   base::Status read(const ChunkPlace& place, std::uint64_t from, base::ByteSpan target);
-  /// Bytes of the capture of `piece`, which has them. Both stay where they are.
+  /// Reads bytes of the capture of `piece`, which has them. Both stay where they are.
   base::Status read_capture(const store::SegmentRef& segment, const segment::Piece& piece, std::uint64_t begin,
                             base::ByteSpan target);
-  /// Keeps the segment open, so that it can be read to its end although retention removes it meanwhile. Of many
-  /// segments only the first ones: kMostOpen, and a quarter of the descriptors that there may be. The reference stays
-  /// where it is.
+  /// Keeps the segment open, so that it can be read to its end although retention removes it meanwhile. It keeps only
+  /// the first segments: at most kMostOpen, and a quarter of the descriptor limit. The reference must stay where it is.
   void keep_open(const store::SegmentRef& segment, std::unique_ptr<segment::ByteSource> source);
   static constexpr std::size_t kMostOpen = 256;
   std::uint64_t bytes_read() const { return bytes_read_; }
@@ -42,12 +41,12 @@ class VerifiedChunks {
     std::vector<std::byte> bytes;
     std::uint64_t used = 0;
   };
-  /// What is too large to be kept.
+  /// A chunk that is too large to be kept.
   struct KnownBlocks {
     ChunkPlace place;
     std::vector<base::Hash128> hashes;  ///< of its blocks
     std::vector<std::byte> block;
-    std::size_t block_number = 0;  ///< of the one that is in `block`, unless that is empty
+    std::size_t block_number = 0;  ///< number of the block in `block`, unless that is empty
   };
   Kept* kept(const ChunkPlace& place);
   base::Status open(const store::SegmentRef& segment, bool anew);

@@ -1,5 +1,5 @@
 #pragma once
-// Versions with arrays, written into a store of the test's own as any number of ranks would write them.
+// Writes versions with arrays into a store of the test's own, as any number of ranks would write them.
 #include <cstring>
 #include <map>
 
@@ -9,7 +9,7 @@
 
 namespace perdure::reader {
 
-/// Byte `byte` of the element at this index of that array.
+/// Returns byte `byte` of the element at this index of that array.
 inline std::byte content(std::int32_t id, const array::Index& at, std::uint64_t byte) {
   std::uint64_t mixed = static_cast<std::uint64_t>(id) * 31 + byte;
   for (const std::uint64_t index : at) mixed = (mixed + index + 1) * 0x9E3779B97F4A7C15ULL;
@@ -24,7 +24,7 @@ inline std::vector<std::byte> contents(std::int32_t id, const array::Box& box, s
   return bytes;
 }
 
-/// One rank's piece while it grows, with its capture.
+/// One rank's growing piece, with its capture.
 struct WrittenRank {
   segment::Piece piece;
   std::vector<std::byte> capture;
@@ -50,7 +50,7 @@ struct WrittenRank {
   }
 };
 
-/// A store and what is written into it.
+/// A store and the versions written into it.
 class WrittenStore {
  public:
   WrittenStore() : store_(store::make_store(directory_ / "store").value()) { (void)store_->prepare(); }
@@ -60,7 +60,7 @@ class WrittenStore {
     return path() + "/" + id.name + "/" + std::to_string(id.version) + "/" +
            segment::file_name(index, count, id.attempt);
   }
-  /// Rank r goes to segment r % segments. Writes only those of `which`, or all.
+  /// Puts rank r into segment r % segments. Writes only the segments of `which`, or all.
   void write(const segment::VersionId& id, std::vector<WrittenRank> ranks, std::uint32_t segments,
              const std::vector<std::uint32_t>& which = {}, segment::Tables tables = segment::Tables::when_needed) {
     for (std::uint32_t r = 0; r < ranks.size(); ++r) ranks[r].piece.rank = r;

@@ -1,7 +1,7 @@
 #pragma once
-// What the positions of a group keep for each other, and what it is made of: the way of encoding of a scheme, as data.
-// Whatever a scheme keeps is a sum of blocks, each multiplied with a factor: a copy is the sum of one, an exclusive or
-// has factors of 1. Pure.
+// Describes, as data, which redundancy blocks the positions of a group keep for each other, and how each is encoded.
+// Every redundancy block is a sum of blocks, each multiplied with a factor. A copy is the sum of one block, an
+// exclusive or has factors of 1. Pure.
 #include <memory>
 #include <span>
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace perdure::redundancy {
 
-/// Part of a sum: an item, and what it is multiplied with.
+/// A term of a sum: an item and its factor.
 struct Term {
   Item item;
   Symbol factor = 1;
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-/// A block that a position keeps for others. `number`, with which GroupState names it, is unique on its position;
-/// `stripe` and `index` are the name that records give it, unique in the group.
+/// A block that a position keeps for others. GroupState names it by `number`, which is unique on its position. Records
+/// name it by `stripe` and `index`, which are unique in the group.
 struct Kept {
   unsigned position = 0;
   std::uint64_t number = 0;
@@ -28,28 +28,28 @@ struct Kept {
   friend bool operator==(const Kept&, const Kept&) = default;
 };
 
-/// Of a group of one size. `blocks`: how many each member has. Immutable.
+/// The map of a group of one size. `blocks` says how many each member has. Immutable.
 class BlockMap {
  public:
   virtual ~BlockMap() = default;
-  /// What a position keeps, ascending by number: nothing that none of these blocks is a part of. A server's position is
-  /// the one after the members'.
+  /// Returns the blocks that a position keeps, ascending by number, without those that encode none of these blocks. A
+  /// server's position is the one after the members'.
   virtual std::vector<Kept> kept(unsigned position, std::span<const std::uint64_t> blocks) const = 0;
-  /// All that is kept for a block, on whatever positions.
+  /// Returns all redundancy blocks for a block, on whatever positions.
   virtual std::vector<Kept> kept_for(Block block) const = 0;
-  /// The blocks that a kept one is the sum of. Those that their members do not have count as zeros.
+  /// Returns the blocks whose sum a redundancy block is. Blocks that their members do not have count as zeros.
   virtual std::vector<Term> recipe(const Kept& kept) const = 0;
-  /// A block that is lost or damaged as the sum of items that are there, data before what is kept. PERDURE_NOT_FOUND
-  /// when there are too few.
+  /// Returns a lost or damaged block as the sum of available items, data before redundancy blocks. PERDURE_NOT_FOUND if
+  /// there are too few.
   virtual base::Result<std::vector<Term>> rebuild(const GroupState& state, Block block) const = 0;
-  /// When every member has a multiple of so many blocks, all keep alike.
+  /// If every member has a multiple of so many blocks, all keep equally many.
   virtual unsigned cycle() const { return 1; }
 };
 
-/// What a scheme without redundancy has, and any scheme in a group that it cannot have: one object.
+/// Returns the one map without redundancy, also for any scheme in a group of a size that it does not support.
 std::shared_ptr<const BlockMap> nothing_kept();
 
-/// Of one target, with these factors; the fastest kernels, where factors other than 1 need them.
+/// Combines sources into one target with these factors; uses the fastest kernels if factors other than 1 need them.
 Combination sum_of(std::vector<Symbol> factors);
 Combination sum_of(std::span<const Term> terms);
 

@@ -1,4 +1,4 @@
-// Every chunk goes to the next node of the group while the capture runs, straight from its slot.
+// Sends every chunk to the next node of the group while the capture runs, straight from its slot.
 #include "redundancy/copies.hpp"
 #include "redundancy/registry.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a group of nodes in memory, encoded with the real code as a scheme says.
+// Tests encode a group of nodes in memory with the real code, as a scheme says.
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,7 +16,7 @@ namespace perdure::redundancy {
 class Cluster {
  public:
   using Bytes = reference::Bytes;
-  enum Sizes { even, uneven };  ///< blocks and their lengths: the same for all, or anything from none on
+  enum Sizes { even, uneven };  ///< blocks and their lengths: the same for all, or any numbers from 0 on
 
   Cluster(const Scheme& scheme, unsigned n, unsigned m, std::uint64_t seed, Sizes sizes)
       : scheme_(&scheme), n_(n), m_(m), map_(scheme.map(n, m)) {
@@ -38,7 +38,7 @@ class Cluster {
     return left;
   }
 
-  /// What can be known after a loss: hashes tell what is damaged.
+  /// Returns the knowledge after a loss: hashes tell which items are damaged.
   GroupState state(const Positions& lost) const {
     GroupState state{.n = n_, .m = m_, .blocks = blocks_, .lost = lost, .damaged = {}};
     for (const auto& [item, bytes] : items_)
@@ -46,7 +46,7 @@ class Cluster {
     return state;
   }
 
-  /// The block, as `how` says; nothing where that does not give what has its hash.
+  /// Restores the block as `how` says; nothing if the result does not match its hash.
   std::optional<Bytes> restored(Block block, const Restoration& how, const GroupState& state) const {
     std::optional<Bytes> data;
     if (how.how == Restoration::How::in_place) data = items_.at({Item::Kind::data, block.position, block.number});
@@ -83,7 +83,7 @@ class Cluster {
     if (blocks_[0] == 0) items_[{Item::Kind::data, 0, blocks_[0]++}] = reference::random_bytes(33, random);
   }
 
-  /// The sum, as long as `bytes`.
+  /// Returns the sum, with `bytes` bytes.
   Bytes summed(const std::vector<Term>& terms, std::size_t bytes) const {
     std::vector<base::ConstByteSpan> sources;
     for (const Term& term : terms) {
@@ -96,7 +96,7 @@ class Cluster {
     return sum;
   }
 
-  /// With the server's position, should there be one.
+  /// Includes the server's position if there is one.
   void encode() {
     for (unsigned position = 0; position < positions(*scheme_, n_); ++position)
       for (const Kept& kept : map_->kept(position, blocks_)) {
@@ -109,7 +109,7 @@ class Cluster {
       }
   }
 
-  /// The map is asked even where the scheme gave the block up: it must agree.
+  /// Asks the map even if the scheme gave the block up: the two must agree.
   std::optional<Bytes> rebuilt(Block block, const GroupState& state) const {
     const auto terms = map_->rebuild(state, block);
     if (!terms) return std::nullopt;

@@ -42,7 +42,7 @@ base::Result<Code> Code::make(unsigned k, unsigned m, const Kernels* kernels) {
                       "a stripe has at least 1 data item, 1 to " + std::to_string(kMaxParities) +
                           " parities, and at most " + std::to_string(kMaxItems) + " of both",
                       "choose a smaller group or fewer parities");
-  // With one parity everything is exclusive or, which needs nobody's library.
+  // One parity is an exclusive or, which needs no library.
   if (kernels == nullptr) kernels = m == 1 ? &plain_kernels() : &fastest_kernels();
   return Code(k, m, *kernels);
 }

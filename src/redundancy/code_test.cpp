@@ -28,7 +28,7 @@ struct Stripe {
   std::vector<Bytes> parities() const { return {items.begin() + k, items.end()}; }
 };
 
-/// All items that are missing are rebuilt; or refused, if and only if they are more than m. What is missing is empty.
+/// Expects all missing items to be rebuilt, or refused exactly if they are more than m. Missing items are empty.
 void expect_decoded(const Code& code, const Stripe& stripe, std::uint64_t lost) {
   Items available;
   std::vector<Bytes> left = stripe.items, rebuilt;
@@ -47,7 +47,7 @@ void expect_decoded(const Code& code, const Stripe& stripe, std::uint64_t lost) 
     return;
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_EQ(rebuilt[i], stripe.items[wanted[i]]) << wanted[i];
-  // One source after the other, as they arrive, gives the same.
+  // One source after the other, as they arrive, must give the same.
   const Recovery recovery = code.recovery(available, wanted).value();
   for (Bytes& item : rebuilt) std::fill(item.begin(), item.end(), std::byte{});
   for (unsigned column = stripe.k; column-- > 0;)

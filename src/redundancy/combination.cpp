@@ -18,7 +18,7 @@ struct Combination::Part {
 Combination::Combination(unsigned rows, unsigned columns, std::vector<Symbol> coefficients, const Kernels& kernels)
     : rows_(rows), columns_(columns), coefficients_(std::move(coefficients)), kernels_(&kernels) {
   const bool sum = std::all_of(coefficients_.begin(), coefficients_.end(), [](Symbol c) { return c == 1; });
-  if (rows == 1 && sum) return;  // nothing but exclusive or will ever be asked for
+  if (rows == 1 && sum) return;  // only an exclusive or will ever be asked for
   tables_.resize(coefficients_.size() * kTableBytes);
   kernels.prepare(columns, rows, coefficients_.data(), tables_.data());
 }
@@ -29,7 +29,7 @@ bool Combination::is_sum(const Part& part) const {
   return std::all_of(part.column.begin(), part.column.begin() + part.columns, [&](auto c) { return row[c] == 1; });
 }
 
-// Where only some take part the kernels need tables for just those.
+// If only some take part, the kernels need tables for just those.
 const Symbol* Combination::tables_for(const Part& part, std::vector<Symbol>& own) const {
   if (part.rows == rows_ && part.columns == columns_) return tables_.data();
   std::vector<Symbol> some;
@@ -77,7 +77,7 @@ void Combination::add_part(const Part& part) const {
   }
 }
 
-// From where `part` ends to where the next source or target does.
+// Continues from the end of `part` to the end of the next source or target.
 void Combination::next(Part& part, std::span<const base::ConstByteSpan> sources,
                        std::span<const base::ByteSpan> targets) {
   part.begin = part.end;

@@ -1,5 +1,5 @@
 #pragma once
-// Targets that are sums of products of sources: encoding and decoding are both of this form.
+// Computes targets that are sums of products of sources: encoding and decoding both have this form.
 #include <span>
 #include <vector>
 
@@ -9,25 +9,24 @@
 namespace perdure::redundancy {
 
 /// Bytes of every source and target that are processed at once: with a group of 32 they stay in a cache of 512 KiB. To
-/// hash in the same pass, call apply() for one such part after the other and hash in between: the result is the same.
+/// hash in the same pass, call apply() for one such part after the other and hash in between. The result is the same.
 inline constexpr std::size_t kBlockBytes = 16 * base::KiB;
 
-/// Immutable; may be used by many threads. No buffer needs to be aligned. Targets overlap neither each other nor
-/// sources.
+/// Immutable; many threads may use it. No buffer needs to be aligned. Targets overlap neither each other nor sources.
 class Combination {
  public:
-  /// `coefficients`: rows x columns, row by row; a row is a target, a column a source. At most kMaxItems of each.
+  /// `coefficients` is rows x columns, row by row; a row is a target, a column a source. At most kMaxItems of each.
   Combination(unsigned rows, unsigned columns, std::vector<Symbol> coefficients, const Kernels& kernels);
 
   unsigned rows() const { return rows_; }
   unsigned columns() const { return columns_; }
 
-  /// targets[r] = sum over c of coefficient[r][c] * sources[c]. Sources shorter than a target count as filled up with
-  /// zeros; of longer ones the rest is not read.
+  /// Computes targets[r] = sum over c of coefficient[r][c] * sources[c]. Sources shorter than a target count as padded
+  /// with zeros; the rest of longer ones is not read.
   void apply(std::span<const base::ConstByteSpan> sources, std::span<const base::ByteSpan> targets) const;
 
-  /// targets[r] += coefficient[r][column] * source, up to the shorter length. Called for every source, in any order, on
-  /// targets that were zero, it gives what apply() gives.
+  /// Computes targets[r] += coefficient[r][column] * source, up to the shorter length. Called for every source, in any
+  /// order, on zeroed targets, it gives the result of apply().
   void add(unsigned column, base::ConstByteSpan source, std::span<const base::ByteSpan> targets) const;
 
  private:

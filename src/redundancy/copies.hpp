@@ -1,10 +1,10 @@
 #pragma once
-// What buddy and partner have in common: a copy of everything at the next position.
+// Buddy and partner share this code: they keep a copy of everything at the next position.
 #include "redundancy/block_map.hpp"
 
 namespace perdure::redundancy {
 
-/// The position that keeps the copies of a position's blocks.
+/// Returns the position that keeps the copies of a position's blocks.
 inline unsigned copy_position(unsigned n, unsigned position) { return (position + 1) % n; }
 
 unsigned copy_losses(unsigned n, unsigned m);

@@ -6,7 +6,7 @@ namespace perdure::redundancy {
 namespace {
 
 struct Sources {
-  std::vector<unsigned> data, missing, parities;  // of `parities` as many as are missing
+  std::vector<unsigned> data, missing, parities;  // `parities` has as many as are missing
 };
 
 base::Result<Sources> choose(unsigned k, unsigned m, const Items& available) {
@@ -24,8 +24,8 @@ base::Result<Sources> choose(unsigned k, unsigned m, const Items& available) {
                         " parities are there");
 }
 
-// The missing data over (data there, parities chosen): what the chosen parities say beyond the data that is there is a
-// square system in what is missing.
+// Solves for the missing data over (data there, parities chosen). The chosen parities minus the data that is there form
+// a square system in the missing items.
 Matrix missing_data(const Sources& from) {
   const auto count = static_cast<unsigned>(from.missing.size()), there = static_cast<unsigned>(from.data.size());
   const auto k = there + count;
@@ -47,7 +47,7 @@ unsigned index_in(const std::vector<unsigned>& items, unsigned item) {
   return static_cast<unsigned>(std::lower_bound(items.begin(), items.end(), item) - items.begin());
 }
 
-// row += factor * data item.
+// Adds factor * data item to a row.
 void add_data(Matrix& to, unsigned row, Symbol factor, unsigned item, const Sources& from, const Matrix& missing) {
   if (!std::binary_search(from.missing.begin(), from.missing.end(), item)) {
     to.at(row, index_in(from.data, item)) ^= factor;

@@ -1,5 +1,5 @@
 #pragma once
-// The algebra of decoding: which items are read, and with which coefficients. Small, and apart from the bytes.
+// Chooses the items to read for a decoding, and their coefficients. It is small, and separate from the bytes.
 #include <span>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace perdure::redundancy {
 
-/// Row by row.
+/// Stored row by row.
 struct Matrix {
   unsigned rows = 0, columns = 0;
   std::vector<Symbol> values;
@@ -17,10 +17,10 @@ struct Matrix {
   Symbol at(unsigned row, unsigned column) const { return values[std::size_t{row} * columns + column]; }
 };
 
-/// The coefficients of the m parities over k data items.
+/// Returns the coefficients of the m parities over k data items.
 Matrix parity_matrix(unsigned k, unsigned m);
 
-/// Of a square matrix that can be inverted (Gauss and Jordan).
+/// Inverts a square matrix that can be inverted (Gauss and Jordan).
 Matrix inverted(Matrix matrix);
 
 /// The items to read, and the coefficients of the wanted items over them.
@@ -28,8 +28,8 @@ struct Decoding {
   std::vector<unsigned> sources;
   Matrix coefficients;
 };
-/// All available data, and for each missing data item one parity: the first ones available, as parity 0 alone is
-/// nothing but an exclusive or. Error: PERDURE_NOT_FOUND when there are too few parities.
+/// Uses all available data, and for each missing data item one parity. It takes the first available ones, as parity 0
+/// alone is an exclusive or. PERDURE_NOT_FOUND if there are too few parities.
 base::Result<Decoding> plan_decoding(unsigned k, unsigned m, const Items& available, std::span<const unsigned> wanted);
 
 }  // namespace perdure::redundancy

@@ -1,5 +1,5 @@
 #pragma once
-// What the loss of a whole failure domain would cost, for reports about a plan of groups.
+// Computes the cost of losing a whole failure domain, for reports about a plan of groups.
 #include <cstdint>
 #include <vector>
 
@@ -8,13 +8,13 @@
 
 namespace perdure::redundancy {
 
-/// Of one level of domains.
+/// The exposure at one level of domains.
 struct Exposure {
   std::uint64_t domains = 0;  ///< how many there are
   std::uint64_t fatal = 0;    ///< how many of them would lose data if they alone were lost with all their nodes
 };
 
-/// By level, innermost first. A group's parity server is outside of these domains, and counts as alive.
+/// Returns it by level, innermost first. A group's parity server is outside of these domains, and counts as alive.
 std::vector<Exposure> domain_losses(const GroupPlan& plan, const Scheme& scheme, unsigned m);
 
 }  // namespace perdure::redundancy

@@ -7,7 +7,7 @@
 namespace perdure::redundancy {
 namespace {
 
-/// So many racks of so many nodes.
+/// Makes so many racks of so many nodes.
 std::vector<Domains> racks(unsigned count, unsigned nodes_each) {
   std::vector<Domains> nodes;
   for (unsigned i = 0; i < count * nodes_each; ++i) nodes.push_back({"rack" + std::to_string(i / nodes_each)});

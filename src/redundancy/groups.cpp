@@ -36,7 +36,7 @@ base::Status check_group_request(std::span<const Domains> nodes, unsigned wanted
   return {};
 }
 
-/// How many groups; 0 where sizes cannot be within the limits.
+/// Returns how many groups to make; 0 if sizes cannot be within the limits.
 std::size_t group_count(std::size_t nodes, unsigned wanted, const GroupLimits& limits) {
   const std::size_t larger = std::max<std::size_t>(1, nodes / wanted), smaller = (nodes + wanted - 1) / wanted;
   const auto largest = [&](std::size_t groups) { return (nodes + groups - 1) / groups; };
@@ -49,7 +49,7 @@ std::size_t group_count(std::size_t nodes, unsigned wanted, const GroupLimits& l
   return smaller_fits ? smaller : 0;
 }
 
-/// Numbers instead of labels: the domain of each level that a node is in, different for different ones.
+/// Replaces labels by numbers: the domain of a node at each level, distinct for distinct domains.
 struct Topology {
   std::size_t levels = 0;
   std::vector<std::uint32_t> sorted;                // nodes; those of a domain of any level are together
@@ -76,7 +76,7 @@ Topology number_domains(std::span<const Domains> nodes) {
   return topology;
 }
 
-/// Members of each domain of a level, as runs in the order of the group, which keeps domains together.
+/// Returns the members of each domain of a level, as runs in the order of the group, which keeps domains together.
 std::vector<Group> runs_of(const Group& group, const std::vector<std::uint32_t>& domain) {
   std::vector<Group> runs;
   for (const std::uint32_t node : group) {
@@ -86,12 +86,12 @@ std::vector<Group> runs_of(const Group& group, const std::vector<std::uint32_t>&
   return runs;
 }
 
-/// Puts those of one domain apart: the largest domain first, on every other position, then the others on what is left.
-/// No two neighbours are of one domain then unless more than half of the group is.
+/// Separates members of one domain: the largest domain first, on every other position, then the others on the rest. Two
+/// neighbours are then of one domain only if more than half of the group is.
 void separate_neighbours(Group& group, const Topology& topology) {
   for (std::size_t level = topology.levels; level-- > 0;) {
     auto runs = runs_of(group, topology.domains[level]);
-    if (runs.size() == 1) continue;  // all share this one: what lies within it may still differ
+    if (runs.size() == 1) continue;  // all share this domain: the domains within it may still differ
     if (runs.size() == group.size()) return;
     std::stable_sort(runs.begin(), runs.end(), [](const Group& a, const Group& b) { return a.size() > b.size(); });
     std::size_t position = 0;
@@ -128,8 +128,8 @@ base::Result<GroupPlan> plan_groups(std::span<const Domains> nodes, unsigned wan
   Topology topology = number_domains(nodes);
   GroupPlan plan;
   plan.groups.resize(count);
-  // Dealt like cards, with all of a domain together: of a domain of L nodes, at any level, every group gets L / count,
-  // rounded up or down, which is as even as can be; and the groups' sizes differ by one at most.
+  // Deals nodes like cards, with all of a domain together. Every group gets L / count of a domain of L nodes, at any
+  // level, rounded up or down, which is as even as possible. The groups' sizes differ by at most one.
   for (std::size_t i = 0; i < nodes.size(); ++i) plan.groups[i % count].push_back(topology.sorted[i]);
   for (const auto& level : topology.domains) plan.sharing.push_back(sharing_of(plan.groups, level));
   for (Group& group : plan.groups) separate_neighbours(group, topology);

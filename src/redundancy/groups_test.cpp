@@ -15,7 +15,7 @@ constexpr GroupLimits kXorLimits{"xor", 2, 64};
 
 std::vector<Domains> unnamed(std::size_t nodes) { return std::vector<Domains>(nodes); }
 
-/// What a node's domain of a level is called in full, as labels may repeat in other racks.
+/// Returns the full name of a node's domain at a level, as labels may repeat in other racks.
 std::vector<std::string> full_name(const Domains& node, std::size_t level) {
   return {node.begin() + static_cast<std::ptrdiff_t>(level), node.end()};
 }
@@ -43,7 +43,7 @@ void expect_partition(const GroupPlan& plan, std::size_t nodes) {
   ASSERT_LE(largest - smallest, 1u);
 }
 
-/// Of each domain every group has as few as can be, at every level at once; and the plan says how many.
+/// Expects every group to have as few nodes of each domain as possible, at every level, and the plan to say how many.
 void expect_spread(const GroupPlan& plan, const std::vector<Domains>& nodes) {
   ASSERT_EQ(plan.sharing.size(), nodes[0].size());
   for (std::size_t level = 0; level < plan.sharing.size(); ++level) {
@@ -63,7 +63,8 @@ void expect_spread(const GroupPlan& plan, const std::vector<Domains>& nodes) {
   }
 }
 
-/// No neighbours share a domain of the outermost level that tells members apart, unless it has more than half of them.
+/// Expects no neighbours to share a domain of the outermost level that separates members, unless it has more than half
+/// of them.
 void expect_neighbours_apart(const GroupPlan& plan, const std::vector<Domains>& nodes) {
   for (const auto& group : plan.groups)
     for (std::size_t level = nodes[0].size(); level-- > 0;) {
@@ -99,7 +100,7 @@ TEST(Groups, EveryPromiseHoldsInRandomTopologies) {
   }
 }
 
-// All ways to be closer were tried by hand, so to speak: every number of groups that keeps to the limits.
+// Compares with every number of groups that keeps the limits.
 TEST(Groups, SizesAreAsCloseToTheWantedOneAsCanBe) {
   for (const unsigned min_size : {2u, 3u, 5u})
     for (std::size_t nodes = min_size; nodes < 70; ++nodes)

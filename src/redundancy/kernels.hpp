@@ -1,7 +1,7 @@
 #pragma once
-// The inner loops of parities. ISA-L has the fast ones; Debian has it as a shared library only, which an application
-// must not be made to load, so it is loaded at run time by the first code that needs it. The plain ones are the
-// reference, and the replacement where ISA-L is missing: data is then rebuilt slowly.
+// Declares the inner loops of parities. ISA-L has the fast ones. Debian has it only as a shared library, which no
+// application must be made to load. So the first code that needs it loads it at run time. The plain ones are the
+// reference, and replace ISA-L where it is missing: data is then rebuilt slowly.
 #include <cstddef>
 #include <span>
 
@@ -10,31 +10,31 @@
 
 namespace perdure::redundancy {
 
-inline constexpr std::size_t kTableBytes = 32;  ///< per coefficient, whatever a set of kernels puts there
+inline constexpr std::size_t kTableBytes = 32;  ///< per coefficient; its content depends on the kernels
 
-/// Sums of products over GF(256). Matrices are row by row, `columns` = sources, `rows` = targets. No buffer needs to be
-/// aligned; targets overlap nothing. `bytes` is below 2 GiB.
+/// Compute sums of products over GF(256). Matrices are row by row, `columns` = sources, `rows` = targets. No buffer
+/// needs to be aligned; targets overlap nothing. `bytes` is below 2 GiB.
 struct Kernels {
   const char* name;
-  /// Fills rows * columns * kTableBytes bytes, for the two below.
+  /// Fills rows * columns * kTableBytes bytes, for the two functions below.
   void (*prepare)(unsigned columns, unsigned rows, const Symbol* coefficients, Symbol* tables);
-  /// targets[r] = the sum of coefficient[r][c] * sources[c].
+  /// Computes targets[r] = the sum of coefficient[r][c] * sources[c].
   void (*combine)(std::size_t bytes, unsigned columns, unsigned rows, const Symbol* tables,
                   const std::byte* const* sources, std::byte* const* targets);
-  /// targets[r] += coefficient[r] * source, of a matrix of one column.
+  /// Computes targets[r] += coefficient[r] * source, for a matrix of one column.
   void (*add)(std::size_t bytes, unsigned rows, const Symbol* tables, const std::byte* source,
               std::byte* const* targets);
 };
 
 const Kernels& plain_kernels();
-/// Error: PERDURE_UNSUPPORTED when libisal.so.2 cannot be loaded. Loads it once; it stays.
+/// Fails with PERDURE_UNSUPPORTED if libisal.so.2 cannot be loaded. Loads it once; it stays.
 base::Result<const Kernels*> isal_kernels();
 const Kernels& fastest_kernels();
 
-/// target = the exclusive or of all sources (at least one). As fast as memory is without being told about vectors, and
-/// with no rule about alignment: measured equal to ISA-L's xor_gen, which wants both.
+/// Computes target = the exclusive or of all sources (at least one). It is as fast as memory without vector
+/// annotations, and has no alignment rules. Measured equal to ISA-L's xor_gen, which needs both.
 void exclusive_or(std::byte* target, std::span<const std::byte* const> sources, std::size_t bytes);
-/// target ^= source.
+/// Computes target ^= source.
 void exclusive_or_into(std::byte* target, const std::byte* source, std::size_t bytes);
 
 }  // namespace perdure::redundancy

@@ -8,8 +8,8 @@
 namespace perdure::redundancy {
 namespace {
 
-// The name that its binary interface has: a later library of this name may arrange tables in its own way, but prepares
-// and reads them itself.
+// The name of its binary interface. A later library of this name may arrange tables in its own way, but prepares and
+// reads them itself.
 constexpr const char* kLibrary = "libisal.so.2";
 
 struct Isal {
@@ -42,7 +42,7 @@ const base::Result<Isal>& isal() {
   return kIsal;
 }
 
-// ISA-L's interface knows no const; what it only reads is written here as what it takes.
+// ISA-L's interface has no const: this cast also applies to buffers that it only reads.
 unsigned char* symbols(const Symbol* address) { return const_cast<Symbol*>(address); }
 unsigned char* symbols(const std::byte* address) {
   return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(address));

@@ -5,7 +5,7 @@
 namespace perdure::redundancy {
 namespace {
 
-// Products with the low and with the high half of a byte: 16 + 16 entries per coefficient.
+// Tabulates products with the low and with the high half of a byte: 16 + 16 entries per coefficient.
 void prepare_plain(unsigned columns, unsigned rows, const Symbol* coefficients, Symbol* tables) {
   for (std::size_t i = 0; i < std::size_t{columns} * rows; ++i, tables += kTableBytes)
     for (unsigned half = 0; half < 16; ++half) {
@@ -35,8 +35,7 @@ void combine_plain(std::size_t bytes, unsigned columns, unsigned rows, const Sym
   }
 }
 
-// 16 bytes at any address: compilers disagree on how a vector type is told that it need not be aligned, so it is
-// copied.
+// Copies 16 bytes at any address: compilers disagree on how to declare an unaligned vector type.
 using Vector [[gnu::vector_size(16)]] = std::uint64_t;
 
 Vector load(const std::byte* address) {

@@ -42,7 +42,7 @@ std::vector<const Kernels*> all_kernels() {
 
 constexpr std::array<std::size_t, 14> kSizes = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 1000, 4097};
 
-// Sources and targets at addresses that are aligned to nothing.
+// Has sources and targets at unaligned addresses.
 struct Case {
   unsigned columns, rows;
   std::size_t bytes;

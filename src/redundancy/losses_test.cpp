@@ -1,5 +1,5 @@
-// What every redundancy scheme keeps to. Enrolled: all of registry.cpp, in groups of many sizes, with every set of
-// losses: the data is rebuilt with the real code as the scheme says, or refused with the reason, and never wrong.
+// Checks the rules of every redundancy scheme: all of registry.cpp, in groups of many sizes, with every set of losses.
+// The data is rebuilt with the real code as the scheme says, or refused with the reason, and never wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,12 +38,12 @@ std::string shape_name(const testing::TestParamInfo<Shape>& shape) {
 
 class Losses : public testing::TestWithParam<Shape> {
  protected:
-  /// All sets of positions that can be lost, the server's included.
+  /// Counts the sets of positions that can be lost, including the server's.
   std::uint64_t sets() const { return std::uint64_t{1} << positions(*GetParam().scheme, GetParam().n); }
 };
 INSTANTIATE_TEST_SUITE_P(Schemes, Losses, testing::ValuesIn(shapes()), shape_name);
 
-/// Rebuilds everything from what is left. How many blocks are gone; what is rebuilt is what it was.
+/// Rebuilds everything from the rest, and compares it. Returns how many blocks are gone.
 std::uint64_t rebuild(const Cluster& cluster, const Positions& lost) {
   const Cluster left = cluster.without(lost);
   const GroupState state = left.state(lost);
@@ -123,7 +123,7 @@ TEST_P(Losses, EveryBlockIsInWhatIsKeptForItAndNothingElseIs) {
   const auto map = scheme->map(n, m);
   std::vector<std::uint64_t> blocks;
   for (unsigned p = 0; p < n; ++p) blocks.push_back(5 * p % 7);
-  std::map<Item, std::vector<Kept>> expected;  // by block, from what the positions keep
+  std::map<Item, std::vector<Kept>> expected;  // by block, from the blocks that the positions keep
   for (unsigned position = 0; position <= n; ++position) {
     std::set<std::uint64_t> numbers;
     for (const Kept& kept : map->kept(position, blocks)) {

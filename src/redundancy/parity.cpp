@@ -31,7 +31,7 @@ class StripeMap final : public BlockMap {
       terms.push_back({data(kept.stripe, item), coefficient(kept.index, item)});
     return terms;
   }
-  // Out of the fewest items that do.
+  // Uses the fewest items that suffice.
   base::Result<std::vector<Term>> rebuild(const GroupState& state, Block block) const override {
     const Place wanted = stripes_.place(block);
     Items available;
@@ -58,7 +58,7 @@ class StripeMap final : public BlockMap {
   Item parity(std::uint64_t stripe, unsigned j) const {
     return {Item::Kind::kept, stripes_.parity_position(stripe, j), stripe};
   }
-  // A stripe in which nobody has a block has no parity either: where nodes have different amounts of data.
+  // A stripe without any block has no parity either: nodes may have different amounts of data.
   bool any_block(std::uint64_t stripe, std::span<const std::uint64_t> blocks) const {
     for (unsigned item = 0; item < stripes_.k(); ++item) {
       const Block block = stripes_.block({stripe, item});

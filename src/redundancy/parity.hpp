@@ -1,23 +1,23 @@
 #pragma once
-// What the schemes with stripes have in common.
+// The schemes with stripes share this code.
 #include "redundancy/block_map.hpp"
 #include "redundancy/stripes.hpp"
 
 namespace perdure::redundancy {
 
-/// Items of the stripe, parities included, that are lost or damaged. A block that its position never had is not lost:
+/// Counts the lost or damaged items of the stripe, parities included. A block that its position never had is not lost:
 /// it counts as empty, and all members know that.
 unsigned missing_items(const Stripes& stripes, const GroupState& state, std::uint64_t stripe);
 
 Restoration restore_from_stripe(const Stripes& stripes, const GroupState& state, Block block);
 
-/// Those with the parities on the members.
+/// These are for parities on the members.
 double parity_bytes(unsigned n, unsigned m);
 unsigned parity_losses(unsigned n, unsigned m);
 bool parity_survives(unsigned n, unsigned m, const Positions& lost);
 Restoration restore_distributed(const GroupState& state, Block block);
 
-/// A parity has the number of its stripe, and is named (stripe, which parity of it).
+/// A parity has the number of its stripe, and is named (stripe, index of the parity in it).
 std::shared_ptr<const BlockMap> distributed_map(unsigned n, unsigned m);
 std::shared_ptr<const BlockMap> server_map(unsigned n, unsigned m);
 

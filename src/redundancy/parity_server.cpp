@@ -1,5 +1,5 @@
-// The parity of the group is on a server, which pulls the nodes' slots and keeps as much as the largest member has. The
-// members keep nothing and compute nothing. A member that is alone has a copy there.
+// Keeps the group's parity on a server, which pulls the nodes' slots and keeps as much as the largest member has. The
+// members keep and compute no redundancy. A member that is alone has a copy there.
 #include "redundancy/parity.hpp"
 #include "redundancy/registry.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 unsigned one_loss(unsigned, unsigned) { return 1; }
 double no_bytes_at_members(unsigned, unsigned) { return 0; }
 
-// One member, or the server: without it nothing is rebuilt, and with all members nothing has to be.
+// Survives the loss of one member, or of the server. Without the server nothing is rebuilt, but all members are there.
 bool member_or_server(unsigned, unsigned, const Positions& lost) { return lost.count() <= 1; }
 
 Restoration restore_with_server(const GroupState& state, Block block) {

@@ -1,4 +1,4 @@
-// The classic way, to compare with: after the capture the local tier is read again, and sent to the next node.
+// Reads the local tier again after the capture, and sends it to the next node: the classic way, for comparison.
 #include "redundancy/copies.hpp"
 #include "redundancy/registry.hpp"
 

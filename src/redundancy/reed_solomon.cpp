@@ -1,4 +1,4 @@
-// m parities per stripe, distributed over the group: any m losses are survived. With m = 1 it is xor, byte for byte.
+// Distributes m parities per stripe over the group: any m losses are survived. With m = 1 it is xor, byte for byte.
 #include "redundancy/parity.hpp"
 #include "redundancy/registry.hpp"
 

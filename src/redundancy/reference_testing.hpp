@@ -1,5 +1,5 @@
 #pragma once
-// For tests: the code again, slowly, from nothing but the definition of the field. Shares no line with the real one.
+// Implements the code again for tests, slowly, from the definition of the field. It shares no line with the real one.
 #include <algorithm>
 #include <cstddef>
 #include <random>
@@ -33,7 +33,7 @@ inline void add_product(Bytes& to, unsigned factor, const Bytes& data) {
   for (std::size_t i = 0; i < data.size(); ++i) to[i] ^= products[std::to_integer<unsigned>(data[i])];
 }
 
-/// The m parities, each as long as the longest data item.
+/// Returns the m parities, each as long as the longest data item.
 inline std::vector<Bytes> encode(const std::vector<Bytes>& data, unsigned m) {
   std::size_t longest = 0;
   for (const Bytes& item : data) longest = std::max(longest, item.size());

@@ -1,8 +1,8 @@
 #pragma once
-// What a redundancy scheme is: plain data, and pure decisions. Doing it is the engine's.
+// Defines a redundancy scheme: plain data, and pure decisions. The engine carries them out.
 //
-// A group has n positions, one node each; m is the number of parities per stripe. What a node keeps for others is lost
-// with it.
+// A group has n positions, one node each; m is the number of parities per stripe. If a node is lost, so are the blocks
+// that it keeps for others.
 #include "base/result.hpp"
 #include "redundancy/block_map.hpp"
 #include "redundancy/groups.hpp"
@@ -16,32 +16,32 @@ struct Scheme {
   const char* name;
   const char* summary;
   When when;
-  bool at_server;                       ///< what is kept is at a server, whose position is n, which encodes it, too
-  bool rereads;                         ///< sends what it reads back from the local tier, not what is still at hand
-  unsigned min_size, max_size;          ///< members of a group; where parities can be chosen at least m + 1, too
-  unsigned min_parities, max_parities;  ///< m; to be chosen where they differ
-  /// How many positions of a group may be lost, whichever they are, without loss of data.
+  bool at_server;                       ///< a server at position n keeps the redundancy blocks, and encodes them
+  bool rereads;                         ///< sends data read back from the local tier, not data still at hand
+  unsigned min_size, max_size;          ///< members of a group; at least m + 1 if parities can be chosen
+  unsigned min_parities, max_parities;  ///< m; to be chosen if they differ
+  /// Returns how many positions of a group may be lost, whichever they are, without loss of data.
   unsigned (*losses)(unsigned n, unsigned m);
-  /// Bytes that a member keeps for others per byte of its own, when all have as much.
+  /// Returns the bytes that a member keeps for others per byte of its own, if all have as much.
   double (*kept_per_byte)(unsigned n, unsigned m);
-  /// True when the loss of these positions loses no data, whatever blocks they have.
+  /// Returns true if the loss of these positions loses no data, whatever blocks they have.
   bool (*survives)(unsigned n, unsigned m, const Positions& lost);
-  /// The source of a block that exists. Its cost is bounded by n.
+  /// Returns the source of an existing block. Its cost is bounded by n.
   Restoration (*restore)(const GroupState& state, Block block);
-  /// What is kept by whom, and what it is made of. nothing_kept() for a group that the scheme cannot have.
+  /// Returns the group's map of redundancy blocks; nothing_kept() for a group size that the scheme does not support.
   std::shared_ptr<const BlockMap> (*map)(unsigned n, unsigned m);
 };
 
-/// Nodes keep something for each other, or a server does for them.
+/// Whether nodes keep redundancy for each other, or a server does for them.
 inline bool keeps_redundancy(const Scheme& scheme) { return scheme.when != When::never; }
 
-/// Of a group with so many members: they, and the server.
+/// Counts the positions of a group with so many members: they, and the server.
 inline std::size_t positions(const Scheme& scheme, std::size_t members) { return members + (scheme.at_server ? 1 : 0); }
 
-/// The m of this scheme when `configured` is what the user chose: that, or the only one it has.
+/// Returns the m of this scheme if the user chose `configured`: that, or the only one it has.
 unsigned parities(const Scheme& scheme, unsigned configured);
 
-/// For plan_groups(). Error: PERDURE_INVALID_ARGUMENT when it cannot have m parities.
+/// Returns the limits for plan_groups(). PERDURE_INVALID_ARGUMENT if it cannot have m parities.
 base::Result<GroupLimits> group_limits(const Scheme& scheme, unsigned m);
 
 }  // namespace perdure::redundancy

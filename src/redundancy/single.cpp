@@ -1,4 +1,4 @@
-// Nothing beyond the node: its checkpoints outlive processes, and a node through the store only.
+// Keeps no redundancy beyond the node: its checkpoints outlive processes, and a node through the store only.
 #include "redundancy/registry.hpp"
 
 namespace perdure::redundancy {

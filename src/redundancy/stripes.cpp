@@ -5,7 +5,7 @@
 namespace perdure::redundancy {
 
 // Everything repeats after n stripes, a cycle: a position has k blocks and m parities in it. Its parities are in the
-// stripes position-m+1 .. position of the cycle, modulo n: in one run, or in two, at the begin and at the end.
+// stripes position-m+1 .. position of the cycle, modulo n. They are one run, or two, at the begin and at the end.
 
 Stripes Stripes::at_server(unsigned n) { return {n, 1, n}; }
 
@@ -29,7 +29,7 @@ Block Stripes::block(Place place) const {
 Place Stripes::place(Block block) const {
   if (served()) return {block.number, block.position};
   const auto nth = static_cast<unsigned>(block.number % k_);
-  // The stripes that have no parity here are one run, or two around the parities.
+  // The stripes without a parity here are one run, or two around the parities.
   unsigned residue = nth;
   if (block.position + 1 < m_)
     residue += block.position + 1;

@@ -13,7 +13,7 @@
 namespace perdure::redundancy {
 namespace {
 
-/// The map as the decision record has it: stripe after stripe, position after position.
+/// Builds the map as the decision record defines it: stripe after stripe, position after position.
 struct Walk {
   std::map<std::pair<std::uint64_t, unsigned>, Block> blocks;                    // (stripe, index)
   std::map<unsigned, std::vector<std::pair<std::uint64_t, unsigned>>> parities;  // position -> (stripe, j)

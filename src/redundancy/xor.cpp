@@ -1,4 +1,4 @@
-// One parity per stripe, distributed over the group: of each node's data 1/(n-1) is kept, and one loss survived.
+// Distributes one parity per stripe over the group: keeps 1/(n-1) of each node's data, and survives one loss.
 #include "redundancy/parity.hpp"
 #include "redundancy/registry.hpp"
 

@@ -140,10 +140,10 @@ base::Result<ArrayEntry> array_of(const RegionEntry& entry, const std::string& o
   array.kind = static_cast<ArrayKind>(*kind);
   PERDURE_TRY(array.whole, whole_of(entry, entry.element_bytes, object));
   const auto bytes = boxes_in(entry);
-  // None is empty: what claims more than the entry has elements is not even looked at.
+  // No box is empty: more boxes than the entry has elements are refused unread.
   const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(array::kMostBoxes, entry.count));
   PERDURE_TRY(array.boxes, array::decode_boxes(bytes, array.whole, most, object));
-  std::uint64_t elements = 0;  // each box is inside of the array; together they may be more
+  std::uint64_t elements = 0;  // each box is inside of the array; together they may have more
   for (const auto& box : array.boxes)
     if (__builtin_add_overflow(elements, box.elements(), &elements))
       return corrupt("has more elements than it can have");

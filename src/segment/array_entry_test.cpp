@@ -70,7 +70,7 @@ TEST(ArrayEntries, ThatContradictThemselvesAreCorrupt) {
   EXPECT_EQ(code([](auto& e) { e.attributes["extents"] = std::vector<std::int64_t>{1LL << 61, 60}; }), PERDURE_CORRUPT);
   EXPECT_EQ(code([](auto& e) { e.attributes["extents"] = std::vector<std::int64_t>(9, 1); }), PERDURE_CORRUPT);
   EXPECT_EQ(code([](auto& e) { e.attributes["boxes.0"] = std::vector<std::byte>(1); }), PERDURE_CORRUPT);
-  // What nobody needs may be wrong.
+  // Optional attributes may be wrong.
   EXPECT_EQ(code([](auto& e) { e.attributes["name"] = std::string("\x1b[31m"); }), PERDURE_OK);
   EXPECT_EQ(code([](auto& e) { e.attributes["unit"] = std::int64_t{3}; }), PERDURE_OK);
 }

@@ -45,7 +45,7 @@ std::optional<Borrowed> parse_borrowed_segment(std::string_view text) {
   if (!file || borrowed.version > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     return std::nullopt;
   borrowed.file = *file;
-  if (borrowed.text() != text) return std::nullopt;  // one spelling only
+  if (borrowed.text() != text) return std::nullopt;  // accepts one spelling only
   return borrowed;
 }
 

@@ -12,7 +12,7 @@ std::string text_of(const Position& position) {
   return position.piece == nullptr ? "the table" + rank : "chunk " + std::to_string(position.index) + rank;
 }
 
-/// Empty when it may be where it says, else what is wrong.
+/// Returns "" if the place is allowed, else the defect.
 std::string misplaced(const Position& position, std::uint64_t manifest_offset) {
   const std::string at = ": offset " + std::to_string(position.offset);
   if (position.offset % kAlignment != 0) return at + " is not a multiple of 4096";

@@ -1,5 +1,5 @@
 #pragma once
-// Where the chunks of a segment lie in the file. Pure.
+// Checks where the chunks of a segment lie in the file. Pure.
 #include <vector>
 
 #include "base/result.hpp"
@@ -7,7 +7,7 @@
 
 namespace perdure::segment {
 
-/// Where a chunk is, or a table of format 3.
+/// The place of a chunk, or of a table of format 3.
 struct Position {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -16,12 +16,12 @@ struct Position {
   std::size_t index = 0;         ///< of the chunk in its piece
 };
 
-/// All chunks and tables, ascending by offset. They point into `manifest`.
+/// Returns all chunks and tables, ascending by offset. They point into `manifest`.
 std::vector<Position> positions(const Manifest& manifest);
 
-/// Alignment and place of every chunk and table, and that none overlaps the header, the manifest or another one.
+/// Checks alignment and place of every chunk and table, and that none overlaps the header, the manifest or another one.
 base::Status check_ranges(const Manifest& manifest, std::uint64_t manifest_offset, const std::string& object);
-/// The same of the chunks of one piece.
+/// Does so for the chunks of one piece.
 base::Status check_ranges(const Piece& piece, std::uint64_t manifest_offset, const std::string& object);
 
 }  // namespace perdure::segment

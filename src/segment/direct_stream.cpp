@@ -53,7 +53,7 @@ DirectStream::~DirectStream() {
   threads_.join();
 }
 
-// Where the system refuses threads, who waits for a block that nobody has begun reads it.
+// If the system refuses threads, the consumer reads a block that no thread has begun.
 void DirectStream::start_threads() {
   for (std::size_t i = 0; i < kThreads; ++i)
     (void)threads_.start(
@@ -79,10 +79,10 @@ base::ByteSpan DirectStream::memory_of(std::uint64_t number) const {
   return {memory_.data() + number % kBlocks * kBlockBytes, std::min(kBlockBytes, end_ - begin)};
 }
 
-// Where the file ends within the last page, that is all of the block.
+// If the file ends within the last page, that is all of the block.
 void DirectStream::fetch(std::uint64_t number) {
   std::size_t got = 0;
-  if (usable_)  // what is thrown is memory that was refused
+  if (usable_)  // exceptions mean refused memory
     base::attempt([&] { got = direct_.read(first_ + number * kBlockBytes, memory_of(number)); });
   {
     const std::lock_guard lock(mutex_);
@@ -91,7 +91,7 @@ void DirectStream::fetch(std::uint64_t number) {
   changed_.notify_all();
 }
 
-/// How many bytes of it are there.
+/// Returns how many bytes of it are there.
 std::size_t DirectStream::await(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   if (next_ == number) {
@@ -115,7 +115,7 @@ void DirectStream::let_go_before(std::uint64_t number) {
 }
 
 base::Status DirectStream::read(base::ByteSpan target, base::Hasher& hasher) {
-  constexpr std::size_t kNotWantedSoon = 512 * base::KiB;  // less is taken apart by who asked for it
+  constexpr std::size_t kNotWantedSoon = 512 * base::KiB;  // the caller parses smaller parts at once
   while (!target.empty()) {
     const std::uint64_t number = (offset_ - first_) / kBlockBytes, skipped = (offset_ - first_) % kBlockBytes;
     const auto part = target.first(std::min<std::uint64_t>(target.size(), kBlockBytes - skipped));

@@ -1,5 +1,5 @@
 #pragma once
-// Reads a part of a file past the memory that the system keeps of files: ahead, in large blocks, several at a time.
+// Reads a part of a file past the page cache: ahead, in large blocks, several at a time.
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -13,10 +13,10 @@
 
 namespace perdure::segment {
 
-/// Two threads read into a few huge pages of this process's own, out of which what is wanted is copied where it is
-/// wanted, hashed in the same pass. Straight to where it is wanted takes longer, where that is not in huge pages: the
-/// device gets a list of pages then, and virtual ones take each page by itself (docs/flushing.md). A block that cannot
-/// be read so, and all that follow, come through the system's memory.
+/// Two threads read into a few huge pages of this process. The bytes are copied from there to their target, and hashed
+/// in the same pass. Reading straight into a target outside of huge pages takes longer. The device then gets a list of
+/// pages, and virtual devices take each page by itself (docs/flushing.md). A block that cannot be read this way, and
+/// all that follow, come through the page cache.
 class DirectStream : public ByteStream {
  public:
   static constexpr std::uint64_t kBlockBytes = base::MiB;
@@ -24,15 +24,15 @@ class DirectStream : public ByteStream {
   static constexpr std::size_t kThreads = 2;
   static constexpr int kMostStreams = 2;  ///< at a time in a process: 8 MiB
 
-  /// `usable` is told when the file system refuses. All of them outlive the stream. Nothing: there are as many as may
-  /// be, or memory was refused.
+  /// `usable` is cleared if the file system refuses. All arguments must outlive the stream. Returns nothing if the
+  /// limit of streams is reached, or memory was refused.
   static std::unique_ptr<ByteStream> begin(const os::File& file, const os::DirectFile& direct,
                                            std::atomic<bool>& usable, std::uint64_t offset, std::uint64_t bytes);
   ~DirectStream() override;
   base::Status read(base::ByteSpan target, base::Hasher& hasher) override;
 
  private:
-  /// One of so many in the process, for as long as it lives.
+  /// One of the process's limited streams, as long as it lives.
   class Turn;
   struct Block {
     bool read = false;      ///< or given up
@@ -53,12 +53,12 @@ class DirectStream : public ByteStream {
   const std::unique_ptr<Turn> turn_;
   const os::Mapping memory_;
   const std::uint64_t first_, end_;  ///< of the file, at pages
-  std::uint64_t offset_;             ///< of what is read next
+  std::uint64_t offset_;             ///< of the next byte to read
   std::mutex mutex_;
   std::condition_variable changed_;
   std::array<Block, kBlocks> blocks_;
-  std::uint64_t next_ = 0;    ///< that nobody has begun to read
-  std::uint64_t in_use_ = 0;  ///< those before are done with
+  std::uint64_t next_ = 0;    ///< the first block that no thread has begun
+  std::uint64_t in_use_ = 0;  ///< earlier blocks are consumed
   bool ending_ = false;
   os::Threads threads_;
 };

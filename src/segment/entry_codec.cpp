@@ -21,7 +21,7 @@ bool is_key(const std::string& key) {
 
 struct WriteValue {
   Json operator()(bool value) const { return value; }
-  // What is not negative is written as an unsigned number, as a reader finds it.
+  // Numbers that are not negative are written as unsigned, which is how a reader finds them.
   Json operator()(std::int64_t value) const {
     return value < 0 ? Json(value) : Json(static_cast<std::uint64_t>(value));
   }
@@ -34,7 +34,7 @@ struct WriteValue {
   }
 };
 
-/// Empty when readers accept the value, else what is wrong.
+/// Returns "" if readers accept the value, else the defect.
 struct FindFault {
   std::string operator()(bool) const { return {}; }
   std::string operator()(std::int64_t) const { return {}; }
@@ -69,7 +69,7 @@ bool is_integer(const Json& json) {
   return json.is_number_integer();
 }
 
-/// Nothing when it is of no type that an attribute may have.
+/// Returns nothing if an attribute cannot have this type.
 std::optional<AttributeValue> value_from_json(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (is_integer(json)) return json.get<std::int64_t>();

@@ -8,7 +8,7 @@
 namespace perdure::segment {
 namespace {
 
-/// Takes digits of `base` from the front of `text`; false when there are none or they do not fit.
+/// Takes digits of `base` from the front of `text`; false if there are none or they do not fit.
 template <class T>
 bool take_number(std::string_view& text, T& value, int base, std::size_t digits) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(digits, text.size()), value, base);
@@ -38,7 +38,7 @@ std::optional<FileName> parse_file_name(std::string_view name) {
                     take_number(rest, parsed.count, 10, 10) && take_text(rest, ".") &&
                     take_number(rest, parsed.attempt.created_ns, 16, 16) &&
                     take_number(rest, parsed.attempt.nonce, 16, 16) && take_text(rest, ".pds") && rest.empty();
-  // Only the canonical spelling is a segment: otherwise two names would mean the same one.
+  // Accepts the canonical spelling only: otherwise two names would mean the same segment.
   if (!good || parsed.index >= parsed.count || file_name(parsed.index, parsed.count, parsed.attempt) != name)
     return std::nullopt;
   return parsed;

@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::size_t kHashedAtOnce = 64 * base::KiB;
 
-// No manifest has as many zero bytes in a row: its strings are shorter, and its numbers are in arrays that are not
-// zero.
+// No manifest has so many zero bytes in a row: its strings are shorter, and numbers are in arrays with nonzero heads.
 bool blank(base::ConstByteSpan block) {
   return block.size() >= 2 * base::CborReader::kMostString &&
          std::all_of(block.begin(), block.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -29,7 +28,7 @@ base::Result<base::Hash128> HashedRange::rest(const std::string& object, const s
     const auto part = base::ByteSpan(block).first(std::min<std::uint64_t>(block.size(), end_ - begin_));
     const std::uint64_t at = begin_;
     PERDURE_CHECK(read(part));
-    // What a file of holes costs is not what it claims.
+    // So a file of holes does not cost the size that it claims.
     if (blank(part))
       return base::fail(PERDURE_CORRUPT, object,
                         what + " damaged: from offset " + std::to_string(at) + " on it is zero");

@@ -1,5 +1,5 @@
 #pragma once
-// A part of a segment that is read once, in blocks, and hashed on the way.
+// Reads a part of a segment once, in blocks, and hashes it on the way.
 #include "base/cbor_reader.hpp"
 #include "base/hash.hpp"
 #include "segment/segment.hpp"
@@ -8,16 +8,16 @@ namespace perdure::segment {
 
 class HashedRange {
  public:
-  /// `read` is used until the end of this object's life.
+  /// `read` must live until the end of this object's life.
   HashedRange(const ReadAt& read, std::uint64_t offset, std::uint64_t bytes)
       : read_(read), begin_(offset), end_(offset + bytes) {}
   HashedRange(const HashedRange&) = delete;
   HashedRange& operator=(const HashedRange&) = delete;
-  /// Reads on, from the beginning.
+  /// Returns a reader of the next bytes, from the beginning.
   base::CborReader::Next next() {
     return [this](base::ByteSpan target) { return read(target); };
   }
-  /// Reads what is left, and hashes it all. `what` is it, in `object`.
+  /// Reads the rest, and returns the hash of all. `what` names the part, in `object`.
   base::Result<base::Hash128> rest(const std::string& object, const std::string& what);
 
  private:

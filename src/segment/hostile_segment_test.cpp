@@ -1,4 +1,4 @@
-// Small files that claim to be large: whoever reads them pays for what they describe, not for what they claim.
+// Tests small files that claim to be large: the cost of reading them follows their content, not their claims.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ namespace {
 
 const VersionId kHostileId{"nbody", 7, {1000, 1}};
 
-/// Counts what this process reads from files.
+/// Counts the bytes that this process reads from files.
 class CountedReads : public os::Hooks {
  public:
   void after(const os::Operation& operation, int) override {
@@ -38,10 +38,10 @@ class CountedReads : public os::Hooks {
   std::atomic<std::uint64_t> bytes_ = 0;
 };
 
-// The address space that the process has is the least that may be said of a limit.
+// Limits the address space to the present one and `more` bytes.
 void allow_memory(std::uint64_t more) {
-  if (test_support::kSanitized) return;  // their own memory is what it would limit
-  ::malloc_trim(0);                      // what tests before this one have used is no room of this one's
+  if (test_support::kSanitized) return;  // a limit would hit the sanitizers' own memory
+  ::malloc_trim(0);                      // memory used by earlier tests must not be room of this one
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   if (pages == 0) ::_exit(90);
@@ -50,8 +50,8 @@ void allow_memory(std::uint64_t more) {
   if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(90);
 }
 
-/// Reads manifest and everything of the file in a process that has 64 MiB for it; what is read from files beside what
-/// is written in it is at most `bytes`. Returns what is wrong, or nothing.
+/// Reads the manifest and everything of the file in a process that has 64 MiB for it. It may read at most `bytes` more
+/// than the file's written content. Returns the defect, or "".
 std::string cost(const std::string& path, std::uint64_t bytes, const std::function<bool(const ByteSource&)>& judge) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -88,7 +88,7 @@ bool is_good(const ByteSource& source) { return read_manifest(source).has_value(
 
 class HostileSegment : public testing::Test {
  protected:
-  /// A file whose header and trailer are right, and whose manifest, of that hash and length, is not written yet.
+  /// Makes a file with the right header and trailer, whose manifest of that hash and length is not written yet.
   os::File begin(const Manifest& manifest, std::uint64_t offset, std::uint64_t length, const base::Hash128& hash) {
     auto file = os::File::open(path_, os::Open::create).value();
     const std::uint64_t size = offset + base::round_up(length + kTrailerBytes, kAlignment);
@@ -113,7 +113,7 @@ class HostileSegment : public testing::Test {
   std::string path_ = directory_ / "hostile.pds";
 };
 
-// {"aaa": a byte string of nearly 2^30 zero bytes, and all that a manifest has}
+// Has {"aaa": a byte string of nearly 2^30 zero bytes, and all that a manifest has}.
 TEST_F(HostileSegment, OfAGiBOfHolesInItsManifestIsRefusedAtOnce) {
   const std::uint64_t zeros = (1ULL << 30) - 4096;
   const auto rest = base::encode_cbor(to_json(empty_));
@@ -175,7 +175,7 @@ TEST_F(HostileSegment, OfEightTiBWithoutDataIsReadForWhatIsWritten) {
   EXPECT_EQ(cost(path_, 32 * base::MiB, is_good), "") << "a gap is zero, which is all that may be in it";
 }
 
-/// One piece of `bytes` zero bytes, as a copy that keeps no zero blocks has them.
+/// Makes one piece of `bytes` zero bytes, as in a copy that keeps no zero blocks.
 Manifest zero_manifest(std::uint64_t bytes, std::uint64_t chunk_bytes, const base::Hash128& hash) {
   Manifest manifest{kHostileId, 4, 1, 2, "perdure test", {{2, chunk_bytes, {{0, 1, bytes}}, {}}}};
   for (std::uint64_t at = 0; at < bytes; at += chunk_bytes)

@@ -1,5 +1,5 @@
 #pragma once
-// Fixed-size little-endian integers in byte blocks, whatever the machine's own order. Bounds are the caller's duty.
+// Reads and writes fixed-size little-endian integers in byte blocks, on any machine. Callers check bounds.
 #include <concepts>
 #include <cstddef>
 

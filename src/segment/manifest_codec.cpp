@@ -28,7 +28,7 @@ bool is_numbers(const Json& json, std::size_t count) {
          std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_number_unsigned(); });
 }
 
-/// It ends up on terminals and in JSON for programs, so nothing but plain text is let in.
+/// It is shown on terminals and in JSON for programs, so only plain text is accepted.
 bool is_printable(const std::string& text) {
   return text.size() <= kMaxWriterBytes &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -96,7 +96,7 @@ std::string wrong_lengths(const Piece& piece) {
 
 }  // namespace
 
-// There is one decoder of chunks and pieces, which takes them from CBOR.
+// The only decoder of chunks and pieces takes CBOR.
 Result<ChunkEntry> chunk_from_json(const Json& json, const std::string& where, const std::string& object) {
   const auto cbor = base::encode_cbor(json);
   base::CborReader in(cbor, base::kMaxCborItems);

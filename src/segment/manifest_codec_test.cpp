@@ -25,7 +25,7 @@ base::Result<Manifest> manifest_from_json(const Json& json, const std::string& o
   return take_manifest(in, object);
 }
 
-/// Decodes `json` and returns what the refusal says.
+/// Decodes `json` and returns the text of the refusal.
 std::string refusal(const Json& json) {
   auto result = manifest_from_json(json, "file.pds");
   if (result) return "accepted";
@@ -59,7 +59,7 @@ TEST(ManifestCodec, ReturnsPiecesAttemptsAndIdsByThemselves) {
   EXPECT_EQ(version_id_from_json(to_json(kId), "x").value(), kId);
 }
 
-/// As readers count them.
+/// Counts items as readers do.
 std::uint64_t items(const Json& json) {
   std::uint64_t count = 1;
   for (const auto& item : json.items())
@@ -189,7 +189,7 @@ TEST(ManifestCodec, RefusesEveryFieldOfAnotherType) {
 }
 
 struct CorruptField {
-  const char* pointer;  ///< JSON pointer of what is replaced
+  const char* pointer;  ///< JSON pointer of the replaced value
   Json value;
   const char* message;
 };

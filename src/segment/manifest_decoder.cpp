@@ -24,8 +24,8 @@ tl::unexpected<base::Error> malformed(const std::string& object, std::string cau
   return base::fail(PERDURE_CORRUPT, object, std::move(cause));
 }
 
-/// A number, a truth value, a text, a byte string or a short array of numbers; null for everything else, which is
-/// passed over.
+/// Takes a number, a truth value, a text, a byte string or a short array of numbers. Skips everything else, and returns
+/// null.
 Json take_small(CborReader& in) {
   switch (in.type()) {
     case Type::unsigned_number:
@@ -71,7 +71,7 @@ Status take_map(CborReader& in, const std::string& object, const Take& take) {
   return in.check(object);
 }
 
-/// Takes an array: take(number) takes one item, which has so many bytes at least.
+/// Takes an array: take(number) takes one item, which has at least `least_bytes` bytes.
 template <class List, class Take>
 Status take_list(CborReader& in, const char* key, std::uint64_t least_bytes, List& list, const std::string& object,
                  const Take& take) {
@@ -87,7 +87,7 @@ Status take_list(CborReader& in, const char* key, std::uint64_t least_bytes, Lis
   return in.check(object);
 }
 
-/// The next `count` items, if they are unsigned numbers.
+/// Takes the next `count` items if they are unsigned numbers.
 template <std::size_t N>
 bool take_numbers(CborReader& in, std::array<std::uint64_t, N>& numbers) {
   for (std::uint64_t& number : numbers) {
@@ -97,7 +97,7 @@ bool take_numbers(CborReader& in, std::array<std::uint64_t, N>& numbers) {
   return in.good();
 }
 
-/// What a manifest says besides its pieces; what it does not know is passed over.
+/// Takes a manifest's fields besides its pieces; skips unknown ones.
 void take_heading(CborReader& in, const std::string& key, Json& small) {
   constexpr std::array<std::string_view, 6> kKnown{"attempt", "name", "ranks", "segment", "version", "writer"};
   if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) return in.skip();
@@ -128,7 +128,7 @@ Result<Attributes> take_attributes(CborReader& in, const std::string& where, con
 }
 
 Result<RegionEntry> take_region(CborReader& in, std::size_t number, const std::string& object) {
-  // The text is made only where something is wrong: there may be a million of them.
+  // Makes the text only for errors: there may be a million regions.
   const auto where = [number] { return "field 'regions': region number " + std::to_string(number); };
   const std::uint64_t items = in.type() == Type::array ? in.array() : 0;
   std::array<std::uint64_t, 3> numbers{};

@@ -1,5 +1,5 @@
-// One segment of every format version is kept in tests/data and must stay readable. Nothing here uses the encoder, so
-// that an encoder and a decoder that changed together are noticed.
+// One segment of every format version is in tests/data and must stay readable. These tests do not use the encoder, to
+// notice an encoder and a decoder that changed together.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -59,7 +59,7 @@ TEST_F(SegmentV1, HoldsWhatItHeldThen) {
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 
-// Written by a checkpoint of one rank in the last release that knew format 1 only: region 1 has 1000 numbers i / 2 - 7,
+// The last release that knew only format 1 wrote this checkpoint of one rank. Region 1 has 1000 numbers i / 2 - 7,
 // region 5 has 3000 words i * 2654435761.
 class ArchiveV1 : public testing::Test {
  protected:
@@ -74,7 +74,7 @@ TEST_F(ArchiveV1, IsReadAndVerifiesAndIsStillWrittenSo) {
   ASSERT_TRUE(manifest) << manifest.error().text();
   ASSERT_EQ(manifest->pieces.size(), 1U);
   EXPECT_EQ(manifest->pieces[0].regions, (std::vector<RegionEntry>{{1, 8, 1000}, {5, 4, 3000}}));
-  // Releases that know format 1 only go on reading what this one writes of plain memory.
+  // Releases that know only format 1 can still read plain memory of this release.
   const auto header = encode_header(*manifest);
   const auto tail = encode_tail(*manifest, 24576);
   EXPECT_TRUE(std::equal(header.begin(), header.end(), source_.bytes().begin()));
@@ -82,8 +82,8 @@ TEST_F(ArchiveV1, IsReadAndVerifiesAndIsStillWrittenSo) {
   EXPECT_TRUE(std::equal(tail.begin(), tail.end(), source_.bytes().begin() + 24576));
 }
 
-// "mesh" version 2 of one rank, 4000 bytes whose byte i is (11 * i + 3) mod 256: region 0 of 1000 bytes is memory with
-// the attribute units, region 4 of 3000 bytes is opaque with attributes of every type.
+// Has "mesh" version 2 of one rank, 4000 bytes whose byte i is (11 * i + 3) mod 256. Region 0 of 1000 bytes is memory
+// with the attribute units. Region 4 of 3000 bytes is opaque with attributes of every type.
 class SegmentV2 : public testing::Test {
  protected:
   test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/segment-v2.pds"), "segment-v2.pds"};
@@ -114,8 +114,9 @@ TEST_F(SegmentV2, SaysAndHoldsWhatItDidThen) {
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 
-// "mesh" version 4 of one rank, the first with arrays: region 0 is all of a field of 10 x 10 numbers 10 * i + j, in two
-// boxes; region 1 a list of 7 bodies; region 2 a replicated scalar, 42; region 3 memory with a label, 9 numbers i / 2.
+// Has "mesh" version 4 of one rank, the first with arrays. Region 0 is all of a field of 10 x 10 numbers 10 * i + j, in
+// two boxes. Region 1 is a list of 7 bodies, and region 2 a replicated scalar, 42. Region 3 is memory with a label, 9
+// numbers i / 2.
 class ArraysV2 : public testing::Test {
  protected:
   test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/arrays-v2.pds"), "arrays-v2.pds"};
@@ -164,7 +165,7 @@ TEST_F(ArraysV2, SayAndHoldWhatTheyDidThen) {
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 
-// "mesh" version 3 of four ranks, segment 1 of 2 with ranks 2 and 3: each has a table of its own.
+// Has "mesh" version 3 of four ranks, segment 1 of 2 with ranks 2 and 3: each has its own table.
 class SegmentV3 : public testing::Test {
  protected:
   test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/segment-v3.pds"), "segment-v3.pds"};

@@ -8,7 +8,7 @@
 namespace perdure::segment {
 namespace {
 
-// Small enough to stay in the second-level cache between reading and hashing.
+// Stays in the second-level cache between reading and hashing.
 constexpr std::size_t kBlockBytes = base::MiB / 2;
 
 class PlainStream : public ByteStream {
@@ -76,7 +76,7 @@ base::Error chunk_damage(const Piece& piece, std::size_t index, const base::Hash
 
 namespace {
 
-/// Header and trailer, and what `decode` makes of what the trailer leads to, in agreement with the header.
+/// Reads header and trailer, and decodes the part that the trailer points to; checks that it agrees with the header.
 template <class Decode>
 base::Result<Manifest> read_framed(const ByteSource& source, const Decode& decode) {
   PERDURE_CHECK(check_size(source.size(), source.name()));

@@ -20,7 +20,7 @@ std::vector<std::byte> sample_file(const std::vector<std::uint32_t>& ranks, std:
   return test_support::sample_file(test_support::sample_manifest(kReadId, 4, 1, 2, ranks, bytes, chunk_bytes));
 }
 
-/// How the refusal of a file reads.
+/// Returns the refusal of a file.
 base::Error refusal_of(std::vector<std::byte> file) {
   MemorySource source(std::move(file), "file.pds");
   auto manifest = read_manifest(source);
@@ -92,7 +92,7 @@ TEST(Reader, RefusesEveryTruncationAndWhatIsAppended) {
   auto longer = good;
   longer.resize(good.size() + 4096);
   EXPECT_NE(refusal_of(longer).cause.find("no trailer at offset"), std::string::npos);
-  auto moved = good;  // the trailer is there, but the file has a page too much
+  auto moved = good;  // the trailer is there, but the file has a page too many
   moved.insert(moved.begin() + 4096, 4096, std::byte{0});
   EXPECT_NE(refusal_of(moved).cause.find("says the file has"), std::string::npos);
 }
@@ -108,7 +108,7 @@ TEST(Reader, RefusesANewerFormatAsUnsupportedEvenWhenTheRestIsUnknown) {
   EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 3)");
 }
 
-// Both halves are good by themselves, and of one length.
+// Both halves are good by themselves, and have one length.
 TEST(Reader, RefusesTheHeaderOfAnotherSegment) {
   auto file = sample_file({2, 3}, 5000, 4096);
   const VersionId newer{"nbody", 8, {1700000000123456790, 43}};
@@ -131,7 +131,7 @@ TEST(Verify, FindsNothingInAGoodSegmentAndReportsAllItsBytes) {
   EXPECT_TRUE(verify(without_pieces, nullptr).empty());
 }
 
-/// Whose byte at `offset` is, with gaps counted to the chunk before; -1 outside the chunks.
+/// Returns the rank that owns the byte at `offset`, with gaps counted to the chunk before; -1 outside the chunks.
 std::int64_t owner(const Manifest& manifest, std::uint64_t offset, std::uint64_t manifest_offset) {
   std::int64_t rank = -1;
   if (offset >= manifest_offset) return rank;

@@ -9,7 +9,7 @@ namespace {
 
 using ByName = std::unordered_map<std::string_view, std::vector<std::size_t>>;
 
-/// Regions get their partners here.
+/// Finds partners for regions.
 class RegionPairing {
  public:
   RegionPairing(const std::vector<CalledRegion>& regions, const std::vector<CalledRegion>& others,

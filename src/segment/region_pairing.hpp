@@ -1,5 +1,5 @@
 #pragma once
-// Which of two lists of regions belong together: by name where both have one, else by number. Pure. (docs/adr/0048)
+// Pairs two lists of regions: by name if both have one, else by number. Pure. (docs/adr/0048)
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace perdure::segment {
 
-/// How a region is called. No two of a list have the same number.
+/// A region's number and name. No two of a list have the same number.
 struct CalledRegion {
   std::int32_t id = 0;
   std::string_view name = {};  ///< empty: it has none
@@ -17,14 +17,14 @@ std::vector<CalledRegion> called(const std::vector<RegionEntry>& entries);
 
 inline constexpr std::size_t kNoPartner = ~std::size_t{0};
 
-/// What is known beforehand of a pairing, by index; what is empty says nothing.
+/// Facts about a pairing that are known beforehand, by index; empty ones say nothing.
 struct KnownPairs {
   std::vector<std::size_t> partners = {};  ///< by `regions`: some have theirs already
   std::vector<bool> only_by_name = {};     ///< by `regions`: its number says nothing
 };
 
-/// For each of `regions` the one of `others` that it belongs to, or kNoPartner; each of `others` once. Where both have
-/// a name, names decide. Numbers decide among several of the same name, and where one side has no name.
+/// Returns for each of `regions` its partner among `others`, or kNoPartner; each of `others` is used once. If both have
+/// a name, names decide. Numbers decide among several of the same name, and if one side has no name.
 std::vector<std::size_t> pair_regions(const std::vector<CalledRegion>& regions, const std::vector<CalledRegion>& others,
                                       const KnownPairs& known = {});
 

@@ -118,14 +118,14 @@ bool needs_tables(const Manifest& manifest) {
   return items > kMaxManifestItems || manifest_bytes(manifest) > kMaxManifestBytes;
 }
 
-/// Where the manifest, or the index behind the tables, begins.
+/// Returns where the manifest, or the index behind the tables, begins.
 std::uint64_t manifest_offset(const Manifest& manifest, std::uint64_t tail_offset) {
   if (manifest.tables.empty()) return tail_offset;
   const Table& last = manifest.tables.back();
   return base::round_up(last.offset + last.length, kAlignment);
 }
 
-/// Manifest or index, padding, and the trailer that ends the file.
+/// Encodes manifest or index, padding, and the trailer that ends the file.
 std::vector<std::byte> encode_end(const Manifest& manifest, std::uint64_t offset) {
   std::vector<std::byte> end;
   base::CborWriter cbor(&end);
@@ -143,7 +143,7 @@ std::vector<std::byte> encode_end(const Manifest& manifest, std::uint64_t offset
   return end;
 }
 
-/// `take` decodes the CBOR of `length` bytes at `offset`; what it makes of it is returned if the hash is right.
+/// `take` decodes the CBOR of `length` bytes at `offset`; its result is returned if the hash is right.
 template <class Take>
 auto decode_range(const ReadAt& read, std::uint64_t offset, std::uint64_t length, const base::Hash128& hash,
                   std::uint64_t most_items, const std::string& what, const std::string& object, const Take& take)
@@ -153,7 +153,7 @@ auto decode_range(const ReadAt& read, std::uint64_t offset, std::uint64_t length
   base::CborReader in(length, most_items, range.next());
   auto decoded = take(in, object + ": " + at);
   PERDURE_TRY(const base::Hash128 found, range.rest(object, at));
-  // A damaged one is called so, whatever its bytes happen to say.
+  // A damaged part is reported as damaged, whatever its bytes decode to.
   if (found != hash) return damaged(object, what + " damaged: wrong hash, " + at);
   return decoded;
 }
@@ -225,7 +225,7 @@ Status check_header(ConstByteSpan block, const Manifest& manifest, const std::st
     return differ("segment");
   if (header.first_rank != first_rank(manifest)) return differ("first rank");
   if (header.last_rank != last_rank(manifest)) return differ("last rank");
-  // What is left are the reserved bytes: those that this format would have written are the only ones allowed.
+  // The rest are reserved bytes, which must be those that this format would have written.
   if (const auto expected = encode_header(manifest); !std::equal(block.begin(), block.end(), expected.begin()))
     return damaged(object, "reserved bytes of the header block are not zero");
   return {};
@@ -329,7 +329,7 @@ Result<Trailer> decode_trailer(ConstByteSpan block, std::uint64_t file_bytes, co
     return damaged(object, offset + " is not a multiple of 4096 behind the header");
   if (trailer.manifest_length == 0 || trailer.manifest_length > kMaxManifestBytes)
     return damaged(object, length + " is not between 1 and 2^30");
-  // The offset is compared alone first, so that the sum cannot overflow.
+  // Compares the offset alone first, so that the sum cannot overflow.
   if (trailer.manifest_offset > file_bytes ||
       trailer.manifest_offset + base::round_up(trailer.manifest_length + kTrailerBytes, kAlignment) != file_bytes)
     return damaged(object, offset + " and length " + std::to_string(trailer.manifest_length) +
@@ -366,7 +366,7 @@ Result<Manifest> decode_manifest(const ReadAt& read, const Trailer& trailer, con
     PERDURE_TRY(Piece piece, decode_table(read, trailer, table, object));
     manifest.pieces.push_back(std::move(piece));
   }
-  // Of format 1 and 2 that is known already.
+  // Formats 1 and 2 were checked already.
   if (!manifest.tables.empty()) PERDURE_CHECK(check_ranges(manifest, trailer.manifest_offset, object));
   return manifest;
 }

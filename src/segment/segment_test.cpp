@@ -14,7 +14,7 @@ namespace {
 
 const VersionId kLaidOutId{"nbody", 7, {1700000000123456789, 42}};
 
-/// The manifest in memory, as if it were in a file where the trailer says.
+/// Decodes the manifest in memory, as if it were in a file where the trailer says.
 base::Result<Manifest> decode_bytes(base::ConstByteSpan bytes, const Trailer& trailer, const std::string& object) {
   return decode_manifest(
       [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
@@ -130,7 +130,8 @@ TEST(Header, WithoutPiecesHasNoRanks) {
   EXPECT_TRUE(check_header(encode_header(manifest), manifest, "x"));
 }
 
-/// What check_header says when the 32-bit field at `offset` has another value and the block's hash is right again.
+/// Returns the error of check_header if the 32-bit field at `offset` has another value and the block's hash is right
+/// again.
 base::Error changed_header(std::size_t offset, std::uint32_t value) {
   auto block = encode_header(laid_out_sample());
   put_le<std::uint32_t>(block, offset, value);

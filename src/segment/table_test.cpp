@@ -1,4 +1,4 @@
-// Format 3: one table for each piece, and an index of them.
+// Tests format 3: one table for each piece, and an index of them.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -63,7 +63,7 @@ TEST(Tables, AreWrittenOnlyWhereOneManifestIsTooSmall) {
   EXPECT_EQ(give(1, 10), 1U) << "laid out anew, it needs none";
 }
 
-/// What the rank alone costs to read.
+/// Reading one rank costs only its table.
 TEST(Tables, AreReadOneByOne) {
   MemorySource source(tabled_file(two_tabled_ranks()));
   const auto contents = read_contents(source);
@@ -100,7 +100,7 @@ TEST(Tables, AreVerifiedAndAllTheirBytesReported) {
   EXPECT_EQ(seen, source.size());
 }
 
-/// Whose byte this is; -1 where it belongs to no rank.
+/// Returns the rank that owns this byte; -1 if it belongs to no rank.
 std::int64_t owner_with_tables(const Manifest& manifest, std::uint64_t offset, std::uint64_t end) {
   std::int64_t rank = -1;
   std::uint64_t begin = 0;
@@ -139,7 +139,7 @@ TEST(Tables, EveryTruncationIsRefused) {
   }
 }
 
-/// A file in whose tables or index one thing was changed, every hash being right.
+/// Makes a file in whose tables or index one value was changed, with all hashes right.
 std::vector<std::byte> file_with_changed_tail(const std::function<void(Manifest&)>& change) {
   Manifest manifest = two_tabled_ranks();
   const std::uint64_t tail_offset = manifest.tables[0].offset;
@@ -157,7 +157,7 @@ std::vector<std::byte> file_with_changed_tail(const std::function<void(Manifest&
   return file;
 }
 
-/// How such a file is refused.
+/// Returns the refusal of such a file.
 std::string refusal_of_index(const std::function<void(Manifest&)>& change) {
   MemorySource source(file_with_changed_tail(change));
   const auto read = read_manifest(source);
@@ -183,7 +183,7 @@ TEST(Tables, ThatLieWhereTheyMayNotAreRefused) {
   says([](Manifest& m) { m.pieces[1].chunks[0].offset = 61440; }, "reach beyond");
 }
 
-// Who reads one rank sees no other table.
+// A reader of one rank sees no other table.
 TEST(Tables, OfOneRankWhoseChunksLieWhereTheyMayNotAreRefused) {
   for (const std::uint64_t offset :
        {std::uint64_t{61440}, std::uint64_t{0}, two_tabled_ranks().pieces[1].chunks[1].offset}) {

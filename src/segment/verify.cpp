@@ -1,4 +1,4 @@
-// Reads every byte of a segment and reports everything that is wrong with it.
+// Reads every byte of a segment and reports all its defects.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 using Progress = std::function<void(std::uint64_t)>;
 
 constexpr std::uint64_t kVerifiedAtOnce = 4 * base::MiB;
-constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // that chunk_bytes permits
+constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // the longest that chunk_bytes permits
 constexpr std::uint64_t kMostReadAgain = 256 * base::MiB;
 
 class Verifier {
@@ -23,21 +23,21 @@ class Verifier {
   std::vector<Defect> run();
 
  private:
-  /// The three parts that say what the rest is. False when the file cannot be judged any further.
+  /// Checks header, trailer and manifest. Returns false if the file cannot be judged any further.
   bool check_frame();
-  /// False when it is not known where everything is.
+  /// Returns false if the place of some part is unknown.
   bool read_tables();
   void check_data();
   void check_chunk(const Position& chunk);
-  /// Nothing after an error, which is reported.
+  /// Returns nothing after an error, which is reported.
   std::optional<base::Hash128> hash_of(const Position& chunk);
   base::Hash128 hash_of_hole(std::uint64_t bytes);
   void check_zero(std::uint64_t begin, std::uint64_t end, std::int64_t rank);
   bool check_written_zero(std::uint64_t begin, std::uint64_t end, std::int64_t rank);
-  /// Whose data a damaged frame hits: known from the header, or from the manifest.
+  /// Names the ranks whose data a damaged frame hits: known from the header, or from the manifest.
   void name_ranks();
   void add(std::uint64_t offset, base::Error error) { defects_.push_back({offset, -1, -1, std::move(error)}); }
-  /// Nobody writes chunks that long: a hole there is what a file claims that has less than it says.
+  /// No chunk is written with so long a hole: the file has less than it claims.
   void add_hole(std::uint64_t offset, std::int64_t rank) {
     const std::string cause = "nothing was ever written at offset " + std::to_string(offset);
     defects_.push_back({offset, rank, -1, {PERDURE_CORRUPT, source_.name(), cause, "", false}});
@@ -45,8 +45,8 @@ class Verifier {
   void advance(std::uint64_t bytes) const {
     if (progress_) progress_(bytes);
   }
-  /// Calls `use(offset, block)` for [begin, end) in blocks; false after an error, which is reported for `rank`. Blocks
-  /// of which the source knows that they are zero are not read.
+  /// Calls `use(offset, block)` for [begin, end) in blocks; false after an error, which is reported for `rank`. It does
+  /// not read blocks that the source knows to be zero.
   template <class Use>
   bool for_blocks(std::uint64_t begin, std::uint64_t end, std::int64_t rank, const Use& use);
 
@@ -54,9 +54,9 @@ class Verifier {
   const Progress& progress_;
   std::vector<std::byte> buffer_, zeros_;
   std::map<std::uint64_t, base::Hash128> holes_;  ///< hashes of holes, by length: chunks have few lengths
-  bool believed_ = true;                          ///< what the source says of zeros
-  bool used_ = false;                             ///< it said so of a block that was asked for
-  bool sure_ = false;                             ///< it was right, or that does not help
+  bool believed_ = true;                          ///< trusts the source about zeros
+  bool used_ = false;                             ///< the source reported zeros for a block
+  bool sure_ = false;                             ///< it was right, or distrust does not help
   std::vector<Defect> defects_;
   std::uint32_t first_rank_ = kNoRank;
   std::uint32_t last_rank_ = kNoRank;
@@ -114,7 +114,7 @@ bool Verifier::check_frame() {
   return true;
 }
 
-// Of what a table says only the chunks stay in memory. Without a table nobody knows where its rank's chunks are.
+// Only the chunks of a table stay in memory. Without a table the places of its rank's chunks are unknown.
 bool Verifier::read_tables() {
   bool all = true;
   for (const Table& table : manifest_.tables) {
@@ -153,8 +153,8 @@ void Verifier::check_chunk(const Position& chunk) {
   const base::Hash128& expected = chunk.piece->chunks[chunk.index].hash;
   used_ = false;
   auto found = hash_of(chunk);
-  // File systems have been wrong about holes, and a segment that is called damaged is set aside: the first time it is
-  // read. Holes are what it costs otherwise.
+  // File systems have been wrong about holes, and a damaged segment is quarantined. So the first mismatch with holes is
+  // read again. Later mismatches are not, which keeps the cost down.
   if (found && *found != expected && used_ && !std::exchange(sure_, true) && chunk.length <= kMostReadAgain) {
     believed_ = false;
     found = hash_of(chunk);

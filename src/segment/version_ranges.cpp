@@ -6,7 +6,7 @@
 
 namespace perdure::segment {
 
-// Ordered by name, and then by version.
+// Orders by name, then by version.
 std::string version_ranges(const std::vector<VersionId>& ids) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (const auto& id : ids) {

@@ -1,5 +1,5 @@
-// What placement::backlog predicts about the end of a checkpoint, against checkpoints that leave exactly so many chunks
-// on the slow tier.
+// Compares placement::backlog's predictions about the end of a checkpoint with checkpoints that leave exactly so many
+// chunks on the slow tier.
 #include "placement/backlog.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned kThreads = 16;
 
-/// Chunks of 1000 bytes; the paper's SSD, a cache that is never a bottleneck, and a store that is steady.
+/// Has chunks of 1000 bytes, the paper's SSD, a cache that is never a bottleneck, and a steady store.
 Scenario slow_to_read(double store, std::uint64_t cache_chunks) {
   Scenario scenario;
   scenario.node.tiers = {steady("cache", 100e3, 1000 * cache_chunks), steady("ssd", 1)};
@@ -67,8 +67,8 @@ std::vector<placement::DeviceModel> measured(const Scenario& scenario) {
   return models;
 }
 
-// To within the time in which the store takes one chunk of every thread: flushes that began together end together, so
-// that the end comes in steps of that size.
+// The tolerance is the time in which the store takes one chunk of every thread. Flushes that began together end
+// together, so the end comes in steps of that size.
 TEST(Backlog, PredictsHowMuchLaterTheStoreHasEverything) {
   double most_s = 0;
   for (double store : {760.0, 1000.0, 1500.0, 2000.0})

@@ -33,7 +33,7 @@ class Cluster {
     while (!events_.empty()) {
       const auto [time_s, index] = events_.top();
       events_.pop();
-      if (time_s != next_[index]) continue;  // it was scheduled anew since
+      if (time_s != next_[index]) continue;  // it has been rescheduled
       const std::uint64_t before = nodes_[index].stored_chunks();
       nodes_[index].advance(time_s);
       if (stored && nodes_[index].stored_chunks() > before) stored(nodes_[index].stored_chunks() - before);
@@ -53,7 +53,7 @@ class Cluster {
     if (std::isfinite(next_[index])) events_.push({next_[index], index});
   }
 
-  /// When a node starts or stops to use the store, all that use it get another share.
+  /// When a node starts or stops using the store, the shares of all users change.
   void share_store(std::size_t index, double now_s) {
     if (nodes_[index].uses_store() == using_[index]) return;
     using_[index] = !using_[index];

@@ -1,26 +1,26 @@
 #pragma once
-// Many nodes that share a store: the discrete-event loop.
+// Simulates many nodes that share a store: the discrete-event loop.
 //
-// Up to `max_simulated` nodes are simulated one by one (exact). More are represented: that many nodes are simulated,
-// each stands for the same number of equal ones (a fraction, where it does not divide evenly), and counts as that
-// number when the store is shared out. What is lost is the spread between the nodes that one stands for;
-// cluster_test.cpp compares the two.
+// Up to `max_simulated` nodes are simulated one by one (exact). If there are more, that many are simulated. Each stands
+// for the same number of equal ones (a fraction, if it does not divide evenly). It counts as that number when the store
+// is shared. This loses the spread between the nodes that one stands for; cluster_test.cpp compares the two.
 #include "base/result.hpp"
 #include "simulate/scenario.hpp"
 
 namespace perdure::simulate {
 
-/// A decision for every node: called once per simulated node, so that a plan can keep state of its own.
+/// Makes a decision function; called once per simulated node, so that a plan can keep its own state.
 using MakeDecide = std::function<Decide()>;
 
-/// The models that a calibration of the scenario's tiers gives: their curves, measured at a tenth of the writer counts.
+/// Returns the models that a calibration of the scenario's tiers gives: their curves, measured at a tenth of the writer
+/// counts.
 base::Result<std::vector<placement::DeviceModel>> calibrate(const Scenario& scenario);
 
-/// Hears how many chunks of simulated nodes have got to the store since the last time.
+/// Receives how many chunks of simulated nodes have reached the store since the last call.
 using Stored = std::function<void(std::uint64_t chunks)>;
 
-/// Runs until everything is in the store. The same scenario gives the same outcome, to the bit. Errors: those of
-/// check(); PERDURE_INTERNAL when nothing can happen any more and chunks are left (a deadlock).
+/// Runs until everything is in the store. The same scenario gives the same outcome, to the bit. Errors are those of
+/// check(), and PERDURE_INTERNAL for a deadlock: chunks are left and no event can happen any more.
 base::Result<Outcome> run(const Scenario& scenario, const MakeDecide& make_decide, const Stored& stored = {});
 base::Result<Outcome> run(const Scenario& scenario, const placement::Policy& policy, const Stored& stored = {});
 

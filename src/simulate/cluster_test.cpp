@@ -16,18 +16,19 @@ const placement::Policy& policy(const char* name) { return *placement::find_poli
 Outcome outcome(const Scenario& scenario, const char* name) { return run(scenario, policy(name)).value(); }
 
 TEST(Cluster, AgreesWithWhatOneWorksOutByHand) {
-  // One writer, two chunks, room for both: each is written in 0.1 s. The first is read by a flush from 0.1 on, beside
-  // the second write, both at 500 bytes/s until 0.3; then the second is read until 0.4. The store takes 2 s for each.
+  // One writer has two chunks and room for both: each is written in 0.1 s. The first is read by a flush from 0.1 on,
+  // beside the second write, both at 500 bytes/s until 0.3. Then the second is read until 0.4. The store takes 2 s for
+  // each.
   const Outcome cached = outcome(by_hand(1, 2, 2), "hybrid-naive");
   EXPECT_NEAR(cached.local_phase_s, 0.3, 1e-9);
-  // From 0.4 on both share the store: the first has 95 bytes left. Together 195 bytes at 50 bytes/s.
+  // From 0.4 on both share the store: the first has 95 bytes left. Together 195 bytes go at 50 bytes/s.
   EXPECT_NEAR(cached.flush_completion_s, 0.4 + 195 / 50.0, 1e-9);
   EXPECT_THAT(cached.chunks, testing::ElementsAre(2, 0));
   EXPECT_EQ(cached.waits, 0u);
 }
 
 TEST(Cluster, AWriterThatWaitsGoesOnWhenAFlushFreedItsSlot) {
-  // One slot in all: write 0.1 s, read 0.1 s, store 2 s, then the second chunk.
+  // There is one slot: write 0.1 s, read 0.1 s, store 2 s, then the second chunk.
   Scenario scenario = by_hand(1, 2, 1);
   scenario.node.tiers.pop_back();
   const Outcome waited = outcome(scenario, "hybrid-opt");
@@ -38,7 +39,7 @@ TEST(Cluster, AWriterThatWaitsGoesOnWhenAFlushFreedItsSlot) {
 }
 
 TEST(Cluster, AFlushFromTheDiskTakesBandwidthFromItsWriters) {
-  // Two chunks, one after the other: the flush of the first reads while the second is written.
+  // There are two chunks, one after the other: the flush of the first reads while the second is written.
   const Outcome disk = outcome(by_hand(1, 2, 1), "ssd-only");
   EXPECT_NEAR(disk.local_phase_s, 1 + 2, 1e-9);
 }

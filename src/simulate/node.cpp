@@ -20,7 +20,7 @@ Node::Node(const Scenario& scenario, const std::vector<placement::DeviceModel>& 
       chunk_bytes_(static_cast<double>(scenario.chunk_bytes)),
       threads_(scenario.flush_threads),
       order_(scenario.order),
-      store_(scenario.node.store, scenario.seed),  // the load of others on the store is the same for all nodes
+      store_(scenario.node.store, scenario.seed),  // all nodes have the same load of others on the store
       writers_{{},
                std::vector<std::uint64_t>(scenario.writers, scenario.chunks),
                std::vector<double>(scenario.writers, 0),
@@ -70,7 +70,7 @@ void Node::advance(double now_s) {
   }
 }
 
-// Frees first, then places, so that a decision sees everything that happened up to its time.
+// Frees first, then places, so that a decision sees every event up to its time.
 bool Node::step(double now_s) {
   bool happened = false;
   store_.advance(now_s);

@@ -1,6 +1,6 @@
 #pragma once
-// One simulated node: writers, the queue, tiers, flush threads, and its way to the store. Decides with the policies
-// that the engine uses. Knows no clock: advance(t) is called with the time of its next event, or earlier.
+// Simulates one node: writers, the queue, tiers, flush threads, and its way to the store. It decides with the engine's
+// policies. Knows no clock: advance(t) is called with the time of its next event, or earlier.
 #include <deque>
 #include <unordered_map>
 #include <vector>
@@ -15,12 +15,13 @@ namespace perdure::simulate {
 
 class Node {
  public:
-  /// `models`: one per tier, must outlive the node. `number` makes its chance differ from that of other nodes.
+  /// `models` has one per tier, and must outlive the node. `number` makes its random numbers differ from those of other
+  /// nodes.
   Node(const Scenario& scenario, const std::vector<placement::DeviceModel>& models, Decide decide,
        std::uint64_t number);
 
   void advance(double now_s);
-  double next_event_s() const;  ///< infinity: nothing will ever happen again
+  double next_event_s() const;  ///< infinity: no event will ever happen again
   bool done() const { return stored_ == total_; }
   std::uint64_t stored_chunks() const { return stored_; }
   bool uses_store() const { return !store_.idle(); }
@@ -51,13 +52,13 @@ class Node {
     std::unordered_map<device::StreamId, Flush> storing;  // writing to the store
     std::deque<Flush> read;                               // chunks that were read and wait for a stream to the store
     unsigned reading = 0;                                 // streams that flushes read from tiers
-    std::deque<std::size_t> pending;                      // tiers of chunks to be flushed, as they were written
+    std::deque<std::size_t> pending;                      // tiers of chunks to be flushed, in the order of writing
     metrics::FlushRate rate;
   };
   struct Writers {
     placement::ProducerQueue queue;
-    std::vector<std::uint64_t> left;                              // chunks of each that it has not written
-    std::vector<double> asked_s;                                  // when each that waits asked
+    std::vector<std::uint64_t> left;                              // by writer: chunks that it has not written
+    std::vector<double> asked_s;                                  // when each waiting writer asked
     std::deque<std::pair<double, placement::Producer>> arrivals;  // first requests, in order of time
   };
   struct Change {  // of a tier's health
@@ -84,7 +85,7 @@ class Node {
   unsigned threads_;
   FlushOrder order_;
   std::vector<Tier> tiers_;
-  std::vector<placement::TierState> states_;  // what a policy sees; refreshed by view()
+  std::vector<placement::TierState> states_;  // the input of policies; refreshed by view()
   device::SharedDevice store_;
   Flushes flushes_;
   Writers writers_;

@@ -1,4 +1,4 @@
-// The flushes of a simulated node: what is read from which tier, and its way into the store.
+// Simulates the flushes of a node: reads from tiers, and writes to the store.
 #include <algorithm>
 
 #include "simulate/node.hpp"

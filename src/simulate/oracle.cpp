@@ -18,7 +18,7 @@ struct Limit {
   unsigned writers = 0;
   std::uint64_t chunks = 0;
 };
-using Plan = std::vector<Limit>;  // per tier; the first is not looked at
+using Plan = std::vector<Limit>;  // per tier; the first is ignored
 
 Decide follow(const Plan& plan) {
   auto placed = std::make_shared<std::vector<std::uint64_t>>(plan.size(), 0);
@@ -82,7 +82,7 @@ class Contest {
 base::Result<Hindsight> oracle(const Scenario& scenario, const Stored& stored) {
   Contest contest;
   for (const auto& policy : placement::policies()) {
-    if (std::string_view(policy.name) == "cache-only") continue;  // its cache is larger than there is
+    if (std::string_view(policy.name) == "cache-only") continue;  // its cache is larger than the real one
     PERDURE_TRY(Outcome outcome, run(scenario, policy, stored));
     contest.enter(std::move(outcome), policy.name);
   }

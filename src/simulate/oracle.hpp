@@ -1,11 +1,11 @@
 #pragma once
-// The best plan in hindsight, to judge policies by.
+// Finds the best plan in hindsight, to judge policies by.
 //
-// A static plan gives every tier but the first a limit of concurrent writers and a share of the node's chunks; the
-// first tier is used whenever it has room, and no writer waits while a limit is not reached. The oracle simulates many
-// plans and every registered policy on the very scenario (same seed, same load of others, same failures), that is, it
-// knows the future, and keeps the one with the shortest local phase among those whose flush completion is within 1 % of
-// the earliest found. It is a best known outcome, not a proven bound: a plan that changes over time might do better.
+// A static plan gives every tier but the first a limit of concurrent writers and a share of the node's chunks. The
+// first tier is used whenever it has room, and no writer waits while a limit is not reached. The oracle knows the
+// future: it simulates many plans and every registered policy on the very scenario (same seed, same load of others,
+// same failures). It keeps the outcome with the shortest local phase among those whose flush completion is within 1 %
+// of the earliest. It is a best known outcome, not a proven bound: a plan that changes over time might do better.
 #include <string>
 
 #include "base/result.hpp"
@@ -19,7 +19,7 @@ struct Hindsight {
   unsigned simulated = 0;  ///< plans and policies tried
 };
 
-/// Errors: those of run(). Takes about a hundred simulations for each tier but the first.
+/// Errors are those of run(). Takes about a hundred simulations for each tier but the first.
 base::Result<Hindsight> oracle(const Scenario& scenario, const Stored& stored = {});
 
 }  // namespace perdure::simulate

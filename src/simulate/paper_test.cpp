@@ -1,5 +1,5 @@
-// The claims of VeloC IPDPS'19, V-D to V-F, in the simulator on the shipped description of its node; and what
-// `adaptive` promises beside them. One seed each; docs/emulated-devices.md has the figures.
+// Checks the claims of VeloC IPDPS'19, V-D to V-F, in the simulator on the shipped description of its node. Checks the
+// promises of `adaptive`, too. One seed each; docs/emulated-devices.md has the figures.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -57,7 +57,7 @@ TEST(Paper, HybridOptLosesLittleWithASmallCache) {
     Scenario scenario = paper(writers, 1024 / writers);
     const double small = of("hybrid-opt", scenario).local_phase_s;
     scenario.node.tiers[0].capacity_bytes *= 4;
-    // The cache itself holds 9 % more of the 64 GiB, which no policy can make up for.
+    // The cache itself holds 9 % more of the 64 GiB, which no policy can compensate.
     EXPECT_LE(small, 1.12 * of("hybrid-opt", scenario).local_phase_s) << writers;
   }
 }
@@ -79,7 +79,7 @@ TEST(Paper, AdaptiveNeverLosesToHybridOpt) {
   }
 }
 
-// 10 % is asked for; bounds are what is reached.
+// The goal is 10 %; the bounds are the reached values.
 void expect_close_to_the_best(Scenario scenario) {
   scenario.max_simulated = 2;
   const Outcome best = oracle(scenario)->outcome, adaptive = of("adaptive", scenario);
@@ -93,8 +93,9 @@ TEST(Paper, AdaptiveIsCloseToTheBestPlanInHindsight) {
       expect_close_to_the_best(shipped("veloc-node.toml", nodes, writers, 256 / writers));
 }
 
-// A node's share of the store is 1.45 to 1.02 times what its SSD gives to flushes that read it, so that how much is
-// left there decides: with half of what can be read in time the local phase of 192 nodes was 23 % longer than the best.
+// A node's share of the store is 1.45 to 1.02 times the rate at which flushes read its SSD. So the number of chunks
+// left there decides. With half of the chunks that can be read in time, the local phase of 192 nodes was 23 % longer
+// than the best.
 TEST(Paper, AdaptiveIsCloseToTheBestWhereTheSsdReadsHardlyMoreSlowlyThanTheStoreTakes) {
   for (unsigned nodes : {128U, 160U, 192U, 208U}) {
     expect_close_to_the_best(shipped("veloc-node.toml", nodes, 16, 32));
@@ -103,7 +104,7 @@ TEST(Paper, AdaptiveIsCloseToTheBestWhereTheSsdReadsHardlyMoreSlowlyThanTheStore
   expect_close_to_the_best(shipped("veloc-node.toml", 128, 8, 21));
 }
 
-// A small fast tier and a store three times as fast as the SSD: nothing can be left there without ending later.
+// There is a small fast tier, and a store three times as fast as the SSD: chunks left there make it end later.
 TEST(Paper, AdaptiveEndsNoLaterThanHybridOptWhereNothingCanBeLeftOnTheSsd) {
   for (const Scenario& scenario : {paper(64, 4), shipped("veloc-node.toml", 8, 8, 10)}) {
     const double opt = of("hybrid-opt", scenario).flush_completion_s;
@@ -111,7 +112,7 @@ TEST(Paper, AdaptiveEndsNoLaterThanHybridOptWhereNothingCanBeLeftOnTheSsd) {
   }
 }
 
-// Of the other two, worst errors reach 29 % near 4 streams: a step of 10 cannot see a kink that lies below it.
+// For the other two, worst errors reach 29 % near 4 streams: a step of 10 cannot see a kink below it.
 TEST(Paper, ATenthOfTheMeasurementsPredictsTheShippedDevices) {
   for (const char* name : {"veloc-node.toml", "modern-node.toml", "laptop.toml"}) {
     const Scenario scenario = shipped(name, 1, 256, 1);

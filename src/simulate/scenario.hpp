@@ -1,5 +1,5 @@
 #pragma once
-// What is simulated: one coordinated checkpoint of N equal nodes that share a store. Plain data.
+// Describes a simulation: one coordinated checkpoint of N equal nodes that share a store. Plain data.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace perdure::simulate {
 
-/// From which tier is flushed next.
+/// The order in which tiers are flushed.
 enum class FlushOrder {
-  waited_first,  ///< placement::next_to_flush, as the engine does
+  waited_first,  ///< placement::next_to_flush, as in the engine
   arrival,       ///< as written: VeloC IPDPS'19, Algorithm 3
 };
 
@@ -30,8 +30,8 @@ struct Scenario {
   std::uint64_t chunk_bytes = 64U << 20U;  ///< of each
   unsigned flush_threads = 16;             ///< per node; as many as there is work for, up to this
   FlushOrder order = FlushOrder::waited_first;
-  /// The first checkpoint of a run: nothing is known of flushes yet. Otherwise the average starts with what the store
-  /// gives to that many nodes.
+  /// The first checkpoint of a run: nothing is known of flushes yet. Otherwise the average starts with the store's rate
+  /// for that many nodes.
   bool cold = false;
   double jitter_s = 0.002;  ///< writers begin within this time of each other, in seconds
   /// The most nodes that are simulated. They represent more nodes, each the same number of them: see cluster.hpp.
@@ -49,19 +49,19 @@ struct Outcome {
   std::uint64_t failed_writes = 0;
 };
 
-/// Part of the application's time that a checkpoint every `interval_s` costs: it stands still during the local phase,
-/// and is slower by `interference` (0.1: takes 10 % longer) until everything is flushed.
+/// Returns the part of the application's time that a checkpoint every `interval_s` costs. The application stands still
+/// during the local phase, and is slower by `interference` (0.1: takes 10 % longer) until everything is flushed.
 double slow_down(const Outcome& outcome, double interval_s, double interference);
 
 using Decide = std::function<placement::Decision(const placement::View&)>;
 
-/// Slots of a tier for chunks of this scenario: what fits, at most one for every chunk of the node.
+/// Returns the slots of a tier for chunks of this scenario: as many as fit, at most one for every chunk of the node.
 std::uint64_t slots_of(const Scenario& scenario, const device::Device& tier);
 
-/// For cache-only, the paper's ideal: the first tier holds everything. Any other policy: as it is.
+/// For cache-only, the paper's ideal, makes the first tier hold everything. Leaves it as it is for other policies.
 Scenario ideal_for(const Scenario& scenario, const placement::Policy& policy);
 
-/// Errors: PERDURE_INVALID_ARGUMENT for figures out of range, PERDURE_NO_SPACE when a chunk fits nowhere.
+/// PERDURE_INVALID_ARGUMENT: figures are out of range. PERDURE_NO_SPACE: a chunk fits nowhere.
 base::Status check(const Scenario& scenario);
 
 }  // namespace perdure::simulate

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: nodes whose figures can be worked out by hand, and random ones.
+// Makes nodes whose figures can be worked out by hand, and random ones, for tests.
 #include <random>
 
 #include "simulate/cluster.hpp"
@@ -14,7 +14,8 @@ inline device::Device steady(std::string name, double bytes_per_s, std::uint64_t
   return device;
 }
 
-/// Chunks of 100 bytes; a cache with room for `cache_chunks`, 1000 bytes/s; a disk, 100 bytes/s; a store, 50 bytes/s.
+/// Has chunks of 100 bytes; a cache with room for `cache_chunks`, 1000 bytes/s; a disk, 100 bytes/s; a store, 50
+/// bytes/s.
 inline Scenario by_hand(unsigned writers, unsigned chunks, std::uint64_t cache_chunks) {
   Scenario scenario;
   scenario.node.tiers = {steady("cache", 1000, 100 * cache_chunks), steady("disk", 100)};
@@ -36,7 +37,7 @@ inline device::Curve random_curve(std::mt19937_64& random) {
   return device::Curve::through(points, "random").value();
 }
 
-/// Tiers that are tiny, slow and fail; stores that vary.
+/// Has tiers that are tiny, slow and fail; stores that vary.
 inline Scenario random_scenario(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Scenario s;

@@ -1,4 +1,4 @@
-// Segments that versions borrow from earlier ones.
+// Versions borrow segments from earlier ones.
 #include "segment/borrowed.hpp"
 
 #include <gmock/gmock.h>
@@ -114,7 +114,7 @@ TEST_F(BorrowedTest, ThatAreMissingMakeAVersionIncompleteAndAreNotPublishedWitho
 
 const base::Error kDamagedChunk{PERDURE_CORRUPT, "segment", "chunk 0 at offset 4096 is damaged", "", false};
 
-// Else images that nobody can resume would count, and retention would give up the last one that is whole.
+// Otherwise images that nobody can resume would count, and retention would give up the last complete one.
 TEST_F(BorrowedTest, ThatAreSetAsideMakeAllIncompleteThatBorrowedThem) {
   const auto one = version(1), two = version(2), three = version(3), four = version(4);
   ASSERT_TRUE(write(one));
@@ -152,7 +152,7 @@ TEST_F(BorrowedTest, AreSetAsideAlsoWhenTheirOwnVersionIsGone) {
   for (const auto& borrower : {two, three}) EXPECT_FALSE(read_version(store_, listed(borrower.version)));
 }
 
-// A version that was written again since is another file, and what borrowed the earlier one lost nothing.
+// A version that was rewritten since is another file, and the borrowers of the earlier one lost nothing.
 TEST_F(BorrowedTest, OfAnotherFileStayWhenASegmentIsSetAside) {
   const auto one = version(1), two = version(2);
   ASSERT_TRUE(write(one));
@@ -166,7 +166,7 @@ TEST_F(BorrowedTest, OfAnotherFileStayWhenASegmentIsSetAside) {
   EXPECT_TRUE(read_version(store_, listed(2)));
 }
 
-// Whoever set it aside was killed before the last step.
+// The process that set it aside was killed before the last step.
 TEST_F(BorrowedTest, ThatAQuarantineLeftAreRemovedByWhoCleans) {
   const auto one = version(1), two = version(2);
   ASSERT_TRUE(write(one));

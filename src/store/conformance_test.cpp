@@ -1,4 +1,4 @@
-// What every store promises. A new member is one line in kMembers.
+// Every store must pass these tests. A new member is one line in kMembers.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ using testing::IsEmpty;
 
 struct Member {
   const char* name;
-  const char* kind;  ///< as its properties say
+  const char* kind;  ///< the kind in its properties
   std::function<std::unique_ptr<Store>(const std::string& directory)> open;
   FileSystem on = FileSystem::usual;
   bool refuses_direct = false;  ///< its file system takes no O_DIRECT, as some of networks do not
@@ -40,7 +40,7 @@ struct Member {
 void PrintTo(const Member& member, std::ostream* out) { *out << member.name; }
 
 std::unique_ptr<Store> open_posix(const std::string& directory) { return make_store(directory + "/store").value(); }
-/// Fast enough not to be noticed: what is tested is that it changes nothing else.
+/// It is too fast to be noticed: the tests check that it changes nothing else.
 std::unique_ptr<Store> open_emulated(const std::string& directory) {
   device::Device fast;
   fast.throughput = device::Curve::constant(1e12);
@@ -95,14 +95,14 @@ class StoreConformance : public testing::TestWithParam<Member> {
   void write(const VersionId& id, std::uint32_t count) {
     for (const Manifest& manifest : sample_version(id, count)) ASSERT_TRUE(write_segment(*store_, manifest));
   }
-  /// The listings of `name`; a name that is not there has none.
+  /// Gives the listings of `name`; a name that is not there has none.
   std::vector<VersionListing> list(const std::string& name = "nbody") {
     auto listings = store_->list(name);
     if (listings) return *listings;
     EXPECT_EQ(listings.error().code, PERDURE_NOT_FOUND) << listings.error().text();
     return {};
   }
-  /// A store that cannot go on with a segment says so, and has nothing else to show in such a test.
+  /// A store that cannot resume a segment says so, and has nothing else to show in such a test.
   bool resumable() {
     if (store_->properties().resumable) return true;
     const Manifest manifest = sample_version(kOne, 1)[0];
@@ -260,7 +260,7 @@ TEST_P(StoreConformance, GivesBackWhatWasWritten) {
   EXPECT_EQ(read_version(*store_, listings[0]).value(), sample_version(kOne, 3));
 }
 
-// Whichever way they are written: pages at pages, what begins awry, and all at once.
+// Blocks are written in three ways: pages at pages, from an odd offset, and all at once.
 TEST_P(StoreConformance, GivesBackLargeBlocks) {
   const Manifest manifest = test_support::sample_manifest(kOne, 1, 0, 1, {0}, 2 * base::MiB, 256 * base::KiB);
   for (const std::size_t block : {256 * base::KiB, 300 * base::KiB + 8, 4 * base::MiB}) {
@@ -395,7 +395,7 @@ TEST_P(StoreConformance, TellsWhatItSetAsideOfAName) {
   EXPECT_THAT(store_->set_aside("other").value(), IsEmpty());
 }
 
-// A node that was away comes back with what was forgotten: it is not published any more.
+// A node that was away comes back with forgotten versions: they are not published any more.
 TEST_P(StoreConformance, ForgetsANameUpToATimeForEverybody) {
   const VersionId younger{"nbody", 1, {3000, 7}};
   const base::Error why{PERDURE_CORRUPT, "here", "damaged", "", false};
@@ -641,7 +641,9 @@ TEST_P(StoreConformance, LetsWritersAndRemoversOfOneVersionPassEachOther) {
     auto listings = store_->list("nbody").value();
     const auto mine = std::find_if(listings.begin(), listings.end(), [&](const auto& l) { return l.id == kept; });
     EXPECT_NE(mine, listings.end());
-    if (mine != listings.end()) EXPECT_EQ(check_version(*store_, *mine), "");
+    if (mine != listings.end()) {
+      EXPECT_EQ(check_version(*store_, *mine), "");
+    }
     const auto removed = store_->remove(kept);
     EXPECT_TRUE(removed) << removed.error().text();
   }

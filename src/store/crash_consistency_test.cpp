@@ -1,5 +1,5 @@
-// Every state that a power failure may leave on the disk, at every step of writing, replacing, removing and setting
-// aside.
+// Replays every state that a power failure may leave on the disk, at every step of writing, replacing, removing and
+// setting aside.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -34,7 +34,7 @@ void write(Store& store, const VersionId& id, std::uint32_t count) {
   }
 }
 
-/// What holds about an attempt from this mark on. "present": it is complete; "whole": complete or not listed at all;
+/// The promise about an attempt from this mark on. "present": it is complete; "whole": complete or not listed at all;
 /// "absent": never offered; "maybe": anything but a partial one offered as complete.
 std::string promise(const char* kind, const VersionId& id) { return std::string(kind) + " " + id.attempt.hex(); }
 
@@ -46,7 +46,7 @@ std::string promised(const CrashState& state, const VersionId& id) {
   return last;
 }
 
-/// Attempts that the store offers as complete; each must be exactly what was written.
+/// Gives the attempts that the store offers as complete; each must have exactly the written content.
 std::set<VersionId> complete_versions(Store& store, std::string& defect) {
   std::set<VersionId> complete;
   auto listings = store.list("nbody");
@@ -59,7 +59,7 @@ std::set<VersionId> complete_versions(Store& store, std::string& defect) {
   return complete;
 }
 
-/// Empty when the state keeps what was promised, else what it breaks.
+/// Empty when the state keeps its promises, otherwise the broken one.
 std::string judge(const CrashState& state, Store& store) {
   std::string defect;
   const std::set<VersionId> complete = complete_versions(store, defect);
@@ -83,7 +83,7 @@ std::vector<std::string> files_below(const std::string& root) {
   return files;
 }
 
-/// After the crash: cleaning and doing everything again must work, and removal must leave nothing behind.
+/// After the crash, cleaning and doing everything again must work, and removal must leave nothing behind.
 void recover(Store& store, const std::string& root) {
   ASSERT_TRUE(store.prepare());
   ASSERT_TRUE(store.clean([](const VersionId&, std::uint32_t) { return true; }));
@@ -125,7 +125,7 @@ class CrashConsistency : public testing::Test {
   std::unique_ptr<Store> store_ = open(root_);
 };
 
-/// Records what `work` does while it lives.
+/// Records the calls of `work` while it lives.
 template <class Work>
 void recorded(const std::string& root, std::unique_ptr<OperationLog>& log, const Work& work) {
   log = std::make_unique<OperationLog>(root);
@@ -201,7 +201,7 @@ TEST_F(CrashConsistency, OfRemovingTheLastAttempt) {
   expect_consistent(*log);
 }
 
-// An engine that died between the publication and its catalog resumes what is complete already.
+// An engine that died between the publication and its catalog resumes a segment that is complete already.
 TEST_F(CrashConsistency, OfResumingWhatIsPublished) {
   write(*store_, kOld, 2);
   std::unique_ptr<OperationLog> log;
@@ -249,7 +249,7 @@ TEST_F(CrashConsistency, OfSettingASegmentAside) {
   });
 }
 
-// A version that is published has what it borrowed, whenever the power fails, and keeps it when the lender goes.
+// A published version has the segments that it borrowed, whenever the power fails, and keeps them when the lender goes.
 TEST_F(CrashConsistency, OfBorrowingASegment) {
   write(*store_, kOld, 1);
   const BorrowedSegment lent{kOld.version, store_->list("nbody").value().at(0).segments[0]};
@@ -281,7 +281,7 @@ TEST_F(CrashConsistency, OfBorrowingASegment) {
   EXPECT_GT(published, 3U);
 }
 
-/// Writes a segment as other libraries do. The replay must see what is wrong with that, or it proves nothing above.
+/// Writes a segment as other libraries do. The replay must see the defects of that, or it proves nothing above.
 void write_carelessly(const std::string& root, bool rename, bool sync_data, bool sync_directory) {
   const Manifest manifest = sample_version(kOld, 1)[0];
   const auto bytes = test_support::sample_file(manifest);
@@ -297,7 +297,7 @@ void write_carelessly(const std::string& root, bool rename, bool sync_data, bool
 
 class CarelessWriter : public CrashConsistency {
  protected:
-  /// How many states break a promise when the writer leaves out some steps.
+  /// Counts the states that break a promise when the writer leaves out some steps.
   std::size_t broken(bool rename, bool sync_data, bool sync_directory) {
     std::unique_ptr<OperationLog> log;
     recorded(root_, log, [&](OperationLog& marks) {

@@ -1,4 +1,4 @@
-// kill -9 at every named point of the store's work, then what the next process finds.
+// Kills a process with -9 at every named point of the store's work. Checks the state that the next process finds.
 #include "os/crash_point.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Every byte of an emulated store takes its time and arrives.
 #include "store/emulated.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Forks are recorded beside the versions of a name.
 #include "store/forks.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST(Forks, LieBesideTheVersionsOfAName) {
   EXPECT_TRUE(read_forks(place).value().empty());
 }
 
-// Then the line begins with the branch, and what it went on from is kept as another run's. Who removes other runs asks
+// Then the line begins with the branch, and its origin is kept as another run's. A caller that removes other runs asks
 // for the damage.
 TEST(Forks, OfADamagedRecordAreNoneUnlessTheDamageIsAskedFor) {
   test_support::TemporaryDirectory directory;

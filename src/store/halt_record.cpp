@@ -21,7 +21,7 @@ base::Result<os::Directory> place_of(const Store& store, const std::string& name
   return root.open_directory(name);
 }
 
-// The number twice, the second time as its hash: a flipped bit must not make a program end at another time.
+// Writes the number twice, the second time as its hash: a flipped bit must not make a program end at another time.
 std::string halt_text(std::uint64_t at_ns) {
   const std::string number = std::to_string(at_ns);
   return std::string(kHalt) + number + " " + std::to_string(base::hash64(base::as_bytes(number))) + "\n";

@@ -1,4 +1,4 @@
-// When the programs of a name are asked to end.
+// Programs of a name are asked to end at a time.
 #include "store/halt_record.hpp"
 
 #include <gmock/gmock.h>

@@ -31,7 +31,7 @@ std::string drawn_incarnation() {
 
 std::uint64_t incarnation_of(base::ConstByteSpan record) { return std::max(base::hash64(record), kNoIncarnation + 1); }
 
-// A damaged one counts as another: then nodes bring there again what they have, which finds itself there.
+// A damaged one counts as another: then nodes bring their versions again, and find them there.
 base::Result<std::uint64_t> read_incarnation(const os::Directory& directory) {
   const auto content = directory.read_file(kIncarnationRecord, kMostIncarnationBytes);
   if (!content && content.error().code == PERDURE_NOT_FOUND) return kNoIncarnation;

@@ -1,6 +1,7 @@
 #pragma once
-// What tells a name's place in a store from one that is put in its stead later. For stores that have a directory for
-// each name: drawn at random, in the file `.incarnation` there. It goes with the directory, and with nothing else.
+// An incarnation tells a name's place in a store from one that is put in its stead later. For stores that have a
+// directory for each name, it is a random number in the file `.incarnation` there. It goes with the directory, and with
+// nothing else.
 #include <cstdint>
 #include <string>
 
@@ -13,9 +14,9 @@ std::string drawn_incarnation();
 /// The number that a record of this content stands for.
 std::uint64_t incarnation_of(base::ConstByteSpan record);
 
-/// See Store::incarnation. kNoIncarnation where the file is not there; whatever it contains, that is it.
+/// See Store::incarnation. kNoIncarnation if the file is not there; otherwise its content decides, whatever that is.
 base::Result<std::uint64_t> read_incarnation(const os::Directory& directory);
-/// The same, but the file is made where it is not there. Of several who make it at once all get the same answer.
+/// Does the same, but makes the file if it is not there. Callers that make it at once all get the same answer.
 base::Result<std::uint64_t> make_incarnation(const os::Directory& directory);
 
 }  // namespace perdure::store

@@ -9,7 +9,7 @@ namespace perdure::store {
 namespace {
 
 constexpr const char* kLock = ".owner.lock";
-constexpr const char* kBeingWritten = ".tmp-";  // behind a record's name, from os::write_file_atomically
+constexpr const char* kBeingWritten = ".tmp-";  // after a record's name, from os::write_file_atomically
 constexpr std::array kRecords{kOwnerRecord, kRunnerRecord, kIncarnationRecord, kForksRecord, kHaltRecord};
 constexpr unsigned kLockTries = 250;
 constexpr std::uint64_t kLockPause_ns = 2'000'000;

@@ -1,5 +1,5 @@
 #pragma once
-// The small records beside a name's versions, in stores that have a directory for each name. Several launches may write
+// Small records lie beside a name's versions, in stores that have a directory for each name. Several launches may write
 // them at once.
 #include <string>
 
@@ -14,13 +14,13 @@ inline constexpr const char* kIncarnationRecord = ".incarnation";  ///< incarnat
 inline constexpr const char* kHaltRecord = ".halt";                ///< halt_record.hpp
 inline constexpr const char* kForksRecord = ".forks";              ///< forks.hpp
 
-/// Held, as long as the file lives, while a record in a name's directory is read, compared and written with
-/// os::Directory::write_file_atomically: all of that is short, whoever does it. Removes what killed writers of records
-/// left. PERDURE_BUSY after half a second of others. Where files cannot be locked, somebody who does so in the same
-/// millisecond is missed.
+/// Locks the records of a name's directory as long as the file lives. The holder reads, compares and writes a record
+/// with os::Directory::write_file_atomically; all of that is short. Removes leftovers of killed writers of records.
+/// PERDURE_BUSY: others held the lock for half a second. If files cannot be locked, another holder in the same
+/// millisecond goes unnoticed.
 base::Result<os::File> lock_records(const os::Directory& directory);
 
-/// A record, the lock, or a record being written.
+/// Tells whether it is a record, the lock, or a record being written.
 bool is_name_record(const std::string& file);
 
 }  // namespace perdure::store

@@ -1,7 +1,7 @@
 // Sets a segment aside, so that it is where it was or in quarantine, and in quarantine never without its report:
-//   1. put the report .quarantine/<name>.<version>.<file name>.json; a taken name gets a number
-//   2. copy the segment to .quarantine/<name>.<version>.<file name>
-//   3. put an empty object in its place, if it is still the damaged one
+//   1. Put the report .quarantine/<name>.<version>.<file name>.json. A taken name gets a number.
+//   2. Copy the segment to .quarantine/<name>.<version>.<file name>.
+//   3. Put an empty object in its place, if it is still the damaged one.
 // Step 3 decides in one call: removing the segment could hit another one that was published meanwhile.
 #include "store/object_quarantine.hpp"
 

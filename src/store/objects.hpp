@@ -82,7 +82,7 @@ class Objects {
   virtual base::Status remove(const std::string& key) = 0;
   /// PERDURE_NOT_FOUND: there is none.
   virtual base::Result<ObjectInfo> stat(const std::string& key) = 0;
-  /// Of whichever process, where the key begins with `prefix`.
+  /// Lists the uploads of all processes whose keys begin with `prefix`.
   virtual base::Result<std::vector<OpenUpload>> uploads(const std::string& prefix) = 0;
   /// Gives an upload up, with what was sent of it. Repeatable.
   virtual base::Status abort(const OpenUpload& upload) = 0;

@@ -1,4 +1,4 @@
-// What all objects promise. A new kind is one line in kMembers.
+// Tests the promises that all objects keep. A new kind is one line in kMembers.
 #include "store/objects.hpp"
 
 #include <gmock/gmock.h>

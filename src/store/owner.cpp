@@ -91,7 +91,7 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
 
 namespace {
 
-// Opened anew each time: that is what makes network file systems ask their server.
+// Opens it anew each time: that makes network file systems ask their server.
 base::Result<std::optional<Owner>> read_record(const os::Directory& directory, const char* record) {
   auto content = directory.read_file(record, kMostBytes);
   if (!content && content.error().code == PERDURE_NOT_FOUND) return std::nullopt;
@@ -105,7 +105,7 @@ base::Status replace_record(const os::Directory& directory, const char* record, 
                             const Owner& next, const char* changed) {
   PERDURE_TRY(const auto locked, lock_records(directory));
   auto there = read_record(directory, record);
-  if (!there && there.error().code == PERDURE_CORRUPT) there = std::nullopt;  // nobody can say that it is his
+  if (!there && there.error().code == PERDURE_CORRUPT) there = std::nullopt;  // nobody can claim it
   if (!there) return base::fail(there.error());
   if (*there != expected)
     return base::fail(PERDURE_EXISTS, directory.path(),

@@ -1,3 +1,4 @@
+// The record of an owner comes back as it was written, and damage is found.
 #include "store/owner.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ TEST(Owner, SaysWhoWhereAndSinceWhen) {
   EXPECT_EQ(kOwner.text(), "job 'job \"x\"' of alice, process 4711 on host n1, since 1970-01-01 00:00:01 UTC");
 }
 
-// A record that cannot be read must not be taken for nobody's.
+// A record that cannot be read must not count as no owner.
 TEST(Owner, WhatIsDamagedOrHostileIsAnErrorThatNamesTheFile) {
   const std::string good = encode(kOwner);
   for (std::size_t cut = 0; cut + 2 < good.size(); cut += 7)

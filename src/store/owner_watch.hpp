@@ -1,6 +1,6 @@
 #pragma once
-// What can be seen of the owner of a name by who wants it: whether its process is there, and whether it renews its
-// record. What follows from that is decided by plan/lease.hpp.
+// A launch that wants a name watches its owner here: whether its process is there, and whether it renews its record.
+// plan/lease.hpp draws the conclusions.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,21 +12,21 @@ namespace perdure::store {
 
 class OwnerWatch {
  public:
-  /// `host`: where the watcher runs, as in Owner::host.
+  /// `host`: the host of the watcher, as in Owner::host.
   explicit OwnerWatch(std::string host) : host_(std::move(host)) {}
   struct Seen {
     bool same_machine = false;   ///< its process can be looked for here
-    bool process_lives = false;  ///< where it can be looked for
-    bool renewed = false;        ///< while it was watched
+    bool process_lives = false;  ///< its process is there, if it can be looked for
+    bool renewed = false;        ///< it was renewed while it was watched
     std::uint64_t watched_ns = 0;
   };
-  /// `there` is the record as it is now. Of an owner that was not there at the last look the watch begins now.
+  /// Looks. `there` is the record as it is now. If it is another owner than at the last look, the watch begins anew.
   Seen look(const Owner& there);
-  /// The record is damaged, so nobody knows whose it is. An owner that lives writes it again within a lease.
+  /// Looks at a damaged record, whose owner is unknown. A living owner writes it again within a lease.
   Seen look_damaged();
-  /// The record is damaged, as of the last look.
+  /// Tells whether the record was damaged at the last look.
   bool damaged() const { return damaged_; }
-  /// Who is watched, as it was when that began.
+  /// The watched owner, as it was when the watch began.
   const std::optional<Owner>& watched() const { return owner_; }
 
  private:

@@ -1,3 +1,4 @@
+// A watcher sees whether an owner lives and renews its record.
 #include "store/owner_watch.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files of others, and places where others may write.
+// Files belong to other users, or others may write where they are.
 #include "store/ownership.hpp"
 
 #include <gmock/gmock.h>

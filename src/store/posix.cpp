@@ -1,22 +1,24 @@
-// The posix store, where <name> is <root>/<name>, and a version <name>/<version>. Each entry, and the file that knows
-// it:
+// The posix store keeps a name in <root>/<name>, and a version in <name>/<version>. This table has each entry, its
+// meaning, and the file that knows it:
 //
-// - <version>/<index>-of-<count>.<attempt>.pds: a segment, complete and durable or not there
-// - <version>/.tmp-<writer, random>-<file name>: a segment being written (posix_sink.cpp)
-// - <version>/.borrowed-<attempt>-<version>-<file name>: of another version, kept for it (posix_borrowed.cpp)
-// - <name>/.retired-<version>-<attempt>/: hides an attempt that is being removed (posix_removal.cpp)
-// - <name>/.forgotten-<time>/: attempts up to then are gone (posix_removal.cpp)
-// - <name>/.owner: who writes the versions (owner.cpp)
-// - <name>/.runner: who runs what was brought back (owner.cpp)
-// - <name>/.incarnation: which place this is (incarnation.cpp)
-// - <name>/.forks: where branches begin (forks.cpp)
-// - <name>/.halt: when its programs are to end (halt_record.cpp); these five: name_records.cpp
-// - <root>/.quarantine/<name>.<version>.<file name>[.json]: set aside, with its report (posix_quarantine.cpp)
-// - <root>/.quarantine-<number of the user>/...: the same by others than who made that directory
+// clang-format off
+//   <version>/<index>-of-<count>.<attempt>.pds              a segment, complete and durable, or absent               posix_sink.cpp
+//   <version>/.tmp-<writer, random>-<file name>             a segment being written                                  posix_sink.cpp
+//   <version>/.borrowed-<attempt>-<version>-<file name>     a segment of another version, kept for this one          posix_borrowed.cpp
+//   <name>/.retired-<version>-<attempt>/                    hides an attempt that is being removed                   posix_removal.cpp
+//   <name>/.forgotten-<time>/                               attempts up to this time are forgotten                   posix_removal.cpp
+//   <name>/.owner                                           the launch that writes the versions                      owner.cpp
+//   <name>/.runner                                          the launch that runs a resumed process                   owner.cpp
+//   <name>/.incarnation                                     identifies this place                                    incarnation.cpp
+//   <name>/.forks                                           where branches begin                                     forks.cpp
+//   <name>/.halt                                            when the name's programs are to end                      halt_record.cpp
+//   <root>/.quarantine/<name>.<version>.<file name>[.json]  a segment set aside, with its report                     posix_quarantine.cpp
+//   <root>/.quarantine-<number of the user>/...             the same, of another user than the owner of .quarantine  posix_quarantine.cpp
+// clang-format on
 //
-// No state is kept in memory: any number of processes on any number of nodes may work in one store. Entries that are
-// none of these are left alone and never listed; below the root nothing is reached through symbolic links, and nothing
-// in another user's directory (posix_place.hpp).
+// name_records.cpp knows the records .owner to .halt, too. No state is kept in memory: any number of processes on
+// any number of nodes may work in one store. Entries of other kinds are left alone and never listed. Below the root
+// nothing is reached through symbolic links, and nothing in another user's directory (posix_place.hpp).
 #include "store/posix.hpp"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ namespace {
 using base::Result;
 using base::Status;
 
-/// Segments that belong together. Those of another count would be another way to cut the same attempt.
+/// A listing has segments that belong together. Those of another count would be another way to cut the same attempt.
 using ListingKey = std::tuple<std::uint64_t, segment::Attempt, std::uint32_t>;
 
 void add_segment(std::map<ListingKey, VersionListing>& listings, const std::string& name, std::uint64_t version,
@@ -147,7 +149,7 @@ Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& 
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open_anew(const SegmentRef& segment) {
   PERDURE_TRY(auto file, place_.file(segment.path));
-  // The other way than the first time: it is asked for where that brought damage.
+  // Reads in another way than the first time: the caller comes because that found damage.
   return segment::open_file(std::move(file), segment::Cached::no, segment::DirectReads::no);
 }
 
@@ -248,7 +250,7 @@ Status PosixStore::clean(const std::function<bool(const segment::VersionId&, std
   for (const std::string& name : all) {
     Status cleaned = clean_name(place_, name, abandoned);
     if (cleaned) cleaned = finish_quarantine(place_, name);
-    if (!cleaned && cleaned.error().code != PERDURE_PERMISSION) return cleaned;  // those of others are theirs to clean
+    if (!cleaned && cleaned.error().code != PERDURE_PERMISSION) return cleaned;  // other users clean their own
   }
   return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A store in a directory of a file system that several nodes see. Inside this module only; made by
-// make_store.
+// A posix store is a directory of a file system that several nodes see. Use it inside this module only; make_store
+// makes it.
 #include "store/posix_borrowed.hpp"
 #include "store/posix_place.hpp"
 #include "store/posix_records.hpp"

@@ -1,10 +1,10 @@
-// Borrowing, so that whoever is published has what it needs, whenever a process dies:
-//   1. make <name>/<version> of the borrower, each synced into its parent
-//   2. give the segment the name .borrowed-<attempt>-<its version>-<its file name> there, too
-//   3. sync that directory
-//   4. the borrower's segment is written and published as any other (posix_sink.cpp), which looks once more that 2 is
-//   so
-// A borrower that dies before 4 leaves names of files, no bytes of its own. They are cleaned a day later: until then it
+// A version borrows segments in these steps, so that a published one has all that it needs, whenever a process dies:
+//   1. It makes <name>/<version> of the borrower, each synced into its parent.
+//   2. It gives the segment the name .borrowed-<attempt>-<its version>-<its file name> there, too.
+//   3. It syncs that directory.
+//   4. The borrower's segment is written and published as any other (posix_sink.cpp), which checks once more that 2 is
+//      done.
+// A borrower that dies before 4 leaves names of files, no bytes of its own. They are cleaned a day later. Until then it
 // may be a capture that waits for its flush, which has no file yet that it could have locked.
 #include "store/posix_borrowed.hpp"
 
@@ -23,14 +23,14 @@ using base::Status;
 
 constexpr std::uint64_t kGivenNs = 24ULL * 3600 * 1'000'000'000;
 
-/// The directory and the file of a path within the store.
+/// Gives the directory and the file of a path within the store.
 Result<std::pair<os::Directory, std::string>> find(const PosixPlace& place, const std::string& path) {
   const std::size_t slash = path.rfind('/'), before = path.rfind('/', slash - 1);
   if (slash == std::string::npos || before == std::string::npos || before != path.find('/'))
     return base::fail(PERDURE_INVALID_ARGUMENT, path, "it is no path of a segment within a store");
   const auto version = parse_version(path.substr(before + 1, slash - before - 1));
   if (!version) return base::fail(PERDURE_INVALID_ARGUMENT, path, "it is no path of a segment within a store");
-  PERDURE_CHECK(place.file(path));  // it is there, and to be trusted
+  PERDURE_CHECK(place.file(path));  // it is there, and trusted
   PERDURE_TRY(os::Directory directory, place.version({path.substr(0, before), *version, {}}));
   return std::pair(std::move(directory), path.substr(slash + 1));
 }
@@ -42,7 +42,7 @@ Status PosixLending::borrow(const segment::VersionId& borrower, const BorrowedSe
   PERDURE_TRY(const auto found, find(place_, lent.segment.path));
   const std::string name = borrowed_name(borrower.attempt, lent.described());
   Status linked;
-  // A cleaner may remove the still empty directory: then again.
+  // A cleaner may remove the still empty directory: then it tries again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     PERDURE_TRY(const os::Directory version, place_.make_version(borrower));  // 1
     linked = found.first.link(found.second, version, name);                   // 2

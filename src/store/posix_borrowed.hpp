@@ -1,7 +1,6 @@
 #pragma once
-// Segments of a posix store that other versions consist of, too: each is one more name of the same file, in the
-// directory of the version that borrowed it, so that it goes when the last one goes who needs it. Inside this module
-// only.
+// Versions of a posix store may borrow segments of other versions. Each borrowed segment is one more name of the same
+// file, in the directory of the borrower. So the file goes with its last user. Use this inside this module only.
 #include <functional>
 
 #include "store/posix_place.hpp"
@@ -21,15 +20,15 @@ class PosixLending : public Lending {
   const PosixPlace& place_;
 };
 
-/// Whether the attempt has all of these in its directory. PERDURE_INCOMPLETE: one is missing.
+/// Checks that the attempt has all of these in its directory. PERDURE_INCOMPLETE: one is missing.
 base::Status check_borrowed_there(const os::Directory& version, const segment::Attempt& borrower,
                                   const std::vector<segment::Borrowed>& segments);
 
-/// What was borrowed there by attempts that nobody writes any more and that were never published; true if it removed
-/// anything. The last day's is left: nothing tells that its writer lives.
+/// Removes segments there that were borrowed by unfinished attempts without a writer; true if it removed anything.
+/// Those of the last day stay: nothing tells whether their writer lives.
 base::Result<bool> clean_borrowed(const os::Directory& version, const segment::VersionId& place,
                                   const Abandoned& abandoned);
-/// The same, of the entries of its directory.
+/// Gives the names to remove, from the entries of its directory.
 std::vector<std::string> stale_borrowed(const std::vector<os::Entry>& entries, std::uint64_t now_ns);
 
 }  // namespace perdure::store

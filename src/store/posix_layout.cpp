@@ -48,7 +48,7 @@ bool is_temporary_of(std::uint32_t writer, std::string_view name) {
 std::optional<std::uint64_t> parse_version(std::string_view name) {
   std::uint64_t version = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
-  // Only the canonical spelling: otherwise two directories would be the same version.
+  // Takes only the canonical spelling: otherwise two directories would be the same version.
   if (error != std::errc() || end != name.data() + name.size() || std::to_string(version) != name) return std::nullopt;
   if (version > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
   return version;

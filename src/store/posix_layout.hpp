@@ -1,5 +1,5 @@
 #pragma once
-// Names of files and directories in a posix store. Pure.
+// Parses and makes the names of files and directories in a posix store. Pure.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace perdure::store {
 
-/// A version's directory as its name says; nothing for any other spelling.
+/// Parses a version's directory; empty for any other spelling.
 std::optional<std::uint64_t> parse_version(std::string_view name);
 
 /// The marker that hides an attempt while it is being removed: ".retired-<version>-<attempt hex>".
@@ -24,9 +24,9 @@ std::optional<RetiredMark> parse_retired_mark(std::string_view name);
 /// older Perdure.
 inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
 std::string temporary_name(std::uint32_t writer, std::uint32_t random, const std::string& file);
-/// The segment that a temporary one is to become; nothing for any other name.
+/// Gives the segment that a temporary one is to become; empty for any other name.
 std::optional<segment::FileName> parse_temporary(std::string_view name);
-/// This writer's, or one whose writer is not known.
+/// Tells whether it is this writer's, or one whose writer is not known.
 bool is_temporary_of(std::uint32_t writer, std::string_view name);
 /// A segment of another version that an attempt borrowed: ".borrowed-<attempt hex>-<version>-<file name>".
 struct BorrowedName {
@@ -35,21 +35,22 @@ struct BorrowedName {
 };
 std::string borrowed_name(const segment::Attempt& borrower, const segment::Borrowed& segment);
 std::optional<BorrowedName> parse_borrowed(std::string_view name);
-/// The marker that a name was forgotten: ".forgotten-<time, 16 hex digits>". Of several the latest counts.
+/// Makes the marker that a name was forgotten: ".forgotten-<time, 16 hex digits>". If there are several, the latest
+/// counts.
 std::string forgotten_mark(std::uint64_t until_ns);
 std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name);
 
 inline constexpr std::string_view kQuarantine = ".quarantine";
-/// That of one user, where the other belongs to somebody else: ".quarantine-<number of the user>".
+/// Gives one user's quarantine, if the other one belongs to another user: ".quarantine-<number of the user>".
 std::string quarantine_of(std::uint32_t user);
 bool is_quarantine(std::string_view name);
 
-/// <root>/<name>/<version>/<file name of the segment>
+/// Makes <root>/<name>/<version>/<file name of the segment>.
 class PosixLayout {
  public:
   explicit PosixLayout(std::string root, std::uint32_t writer = 0) : root_(std::move(root)), writer_(writer) {}
   const std::string& root() const { return root_; }
-  std::uint32_t writer() const { return writer_; }  ///< in the names of its temporary segments
+  std::uint32_t writer() const { return writer_; }  ///< the number in the names of its temporary segments
   std::string name_directory(const std::string& name) const { return root_ + "/" + name; }
   std::string version_directory(const segment::VersionId& id) const {
     return name_directory(id.name) + "/" + std::to_string(id.version);

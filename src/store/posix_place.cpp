@@ -14,7 +14,7 @@ constexpr std::uint32_t kAdministrator = 0;
 
 std::string parent_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
 
-// A store that is yet to be made is expected in a directory that is there.
+// A store that is yet to be made needs an existing directory around it.
 base::Error not_mounted(const std::string& root) {
   return {PERDURE_UNAVAILABLE, root,
           "neither the store's directory nor " + parent_of(root) + ", which it is in, is there",
@@ -32,7 +32,7 @@ Result<os::Directory> PosixPlace::root() const {
                     "check the path of the store (store.path) and whether its file system is mounted");
 }
 
-// Where a file system is not mounted, directories that are made on the way hide that, and fill the disk below.
+// If a file system is not mounted, directories that are made on the way hide that, and fill the disk below.
 Status PosixPlace::make_root() const {
   const auto there = root();
   if (there) return {};
@@ -41,8 +41,8 @@ Status PosixPlace::make_root() const {
   return os::sync_directory(parent_of(layout_.root()));
 }
 
-// Whose a directory is can do in it what he likes, and the root was named by the user; an administrator can do so
-// everywhere. Whoever else made something in it is one of those who share the store: his are other names.
+// The owner of a directory can do anything in it, and the user named the root; an administrator can do so everywhere.
+// Any other user who made something in it is one of those who share the store: their names are their own.
 bool PosixPlace::is_trusted(std::uint32_t user, std::uint32_t user_above) const {
   return is_trusted_anywhere(user) || user == user_above;
 }
@@ -52,7 +52,7 @@ bool PosixPlace::is_trusted_anywhere(std::uint32_t user) const {
 }
 
 Status PosixPlace::check(const os::FileIdentity& found, const os::Directory& above, const std::string& path) const {
-  if (is_trusted_anywhere(found.user)) return {};  // most are: the directory above need not be asked
+  if (is_trusted_anywhere(found.user)) return {};  // most are trusted: the directory above need not be asked
   PERDURE_TRY(const auto parent, above.identity());
   if (is_trusted(found.user, parent.user)) return {};
   return base::fail(PERDURE_PERMISSION, path,
@@ -119,7 +119,7 @@ Result<std::uint32_t> PosixPlace::user_of(const std::string& name) const {
   return identity.user;
 }
 
-// In a shared store the common directory is that of the first who set something aside; the others have their own.
+// In a shared store the common quarantine belongs to the first user who set something aside; the others have their own.
 Result<std::vector<os::Directory>> PosixPlace::quarantines(const std::string& name) const {
   std::vector<os::Directory> found;
   PERDURE_TRY(const os::Directory top, root());

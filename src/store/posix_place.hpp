@@ -1,7 +1,7 @@
 #pragma once
-// The directories of a posix store, opened so that nobody else decides where they are: each through its parent's
-// descriptor, never through a link, and only when it belongs to somebody whom this user trusts with the store. The root
-// itself is where the user's path leads. Inside this module only.
+// Opens the directories of a posix store so that nobody else decides where they are. Each is opened through its
+// parent's descriptor, never through a link, and only when it belongs to a user whom this one trusts. The root itself
+// is where the user's path leads. Use this inside this module only.
 #include "os/directory.hpp"
 #include "store/posix_layout.hpp"
 #include "store/store.hpp"
@@ -14,25 +14,26 @@ class PosixPlace {
       : layout_(std::move(root), writer), whose_(whose) {}
   const PosixLayout& layout() const { return layout_; }
 
-  /// PERDURE_NOT_FOUND, with a remedy, when it is not there; PERDURE_UNAVAILABLE when what it is in is not, either:
-  /// then that is not where a store was or is to be.
+  /// Opens the root. PERDURE_NOT_FOUND, with a remedy, when it is not there. PERDURE_UNAVAILABLE when its parent is
+  /// not, either: then no store was, or is to be, there.
   base::Result<os::Directory> root() const;
   /// Makes it, but nothing above it.
   base::Status make_root() const;
-  /// PERDURE_NOT_FOUND when it, or one above it, is not there; PERDURE_PERMISSION when it is not to be trusted.
+  /// Opens a name's directory. PERDURE_NOT_FOUND when it, or one above it, is not there; PERDURE_PERMISSION when it is
+  /// not trusted.
   base::Result<os::Directory> name(const std::string& name) const;
   base::Result<os::Directory> version(const segment::VersionId& id) const;
-  /// The same, made when missing; synced into its parent in any case: whoever made it may have died before.
+  /// Opens it, and makes it when missing. It is synced into its parent in any case: its maker may have died before.
   base::Result<os::Directory> make_name(const std::string& name) const;
   base::Result<os::Directory> make_version(const segment::VersionId& id) const;
-  /// What is in an open one.
+  /// Opens a directory in an open one.
   base::Result<os::Directory> below(const os::Directory& parent, const std::string& name) const;
-  /// A file at a path within the store, as in SegmentRef.
+  /// Opens a file at a path within the store, as in SegmentRef.
   base::Result<os::File> file(const std::string& path) const;
 
-  /// The directories in which segments of `name` may have been set aside. Those of others are passed over.
+  /// Gives the directories in which segments of `name` may have been set aside. Those of other users are passed over.
   base::Result<std::vector<os::Directory>> quarantines(const std::string& name) const;
-  /// The one in which they are to be set aside, made when missing.
+  /// Gives the one in which to set them aside, made when missing.
   base::Result<os::Directory> make_quarantine(const std::string& name) const;
 
  private:

@@ -1,14 +1,15 @@
-// Setting a segment aside, so that it is where it was or in quarantine, and in quarantine never without its report:
-//   1. make <root>/.quarantine (where that is another user's: <root>/.quarantine-<number of the user>), synced into
-//   <root>
-//   2. write the report <name>.<version>.<file name>.json, synced
-//   3. rename the segment to <name>.<version>.<file name>.moving; what was published in its place since it was read is
-//      put back
-//   4. rename it to <name>.<version>.<file name>, and sync both directories
-//   5. remove the names that this file has in versions that borrowed it: these are incomplete from then on
+// A segment is set aside in these steps, so that it is in its place or in quarantine, and never in quarantine without
+// its report:
+//   1. Make <root>/.quarantine (if that is another user's: <root>/.quarantine-<number of the user>), synced into
+//      <root>.
+//   2. Write the report <name>.<version>.<file name>.json, synced.
+//   3. Rename the segment to <name>.<version>.<file name>.moving; if another one was published in its place since it
+//      was read, put that back.
+//   4. Rename it to <name>.<version>.<file name>, and sync both directories.
+//   5. Remove the names that this file has in versions that borrowed it: these are incomplete from then on.
 // A segment whose own version was removed is set aside under the name that a borrower has for it. Step 5 compares
 // inodes, so that borrowers of an earlier file of that name keep it. The cleaner repeats step 5. After a death between
-// 3 and 4 it puts back a segment that is whole. A taken name gets a number: nothing in quarantine is overwritten.
+// 3 and 4 it puts back an intact segment. A taken name gets a number: nothing in quarantine is overwritten.
 #include "store/posix_quarantine.hpp"
 
 #include <cstring>
@@ -43,7 +44,7 @@ base::Result<std::string> free_name(const os::Directory& directory, const std::s
   }
 }
 
-// Whether the file is the one that was read; true where nobody said which one that was.
+// Tells whether the file is the one that was read; true if the reader gave no identity.
 base::Result<bool> is_the_one(const os::Directory& directory, const std::string& name, const std::string& identity) {
   if (identity.empty()) return true;
   PERDURE_TRY(const auto file, directory.open_file(name, os::Open::read));
@@ -51,7 +52,7 @@ base::Result<bool> is_the_one(const os::Directory& directory, const std::string&
   return segment::file_identity(found) == identity;
 }
 
-// What is gone meanwhile was taken care of by who cleans.
+// A cleaner has already handled a file that is gone.
 Status unless_gone(Status renamed) { return renamed || renamed.error().code != PERDURE_NOT_FOUND ? renamed : Status(); }
 
 base::Error another_one(const std::string& path) {
@@ -95,8 +96,8 @@ struct NamedSegment {
   std::string name;
 };
 
-/// Calls `take` with each name that versions of `checkpoint` have for what they borrowed, until that gives false. It
-/// may take the directory then.
+/// Calls `take` with each name that versions of `checkpoint` have for segments that they borrowed, until that gives
+/// false. It may take the directory then.
 Status each_borrowed(const PosixPlace& place, const std::string& checkpoint,
                      const std::function<base::Result<bool>(os::Directory&, const std::string&)>& take) {
   PERDURE_TRY(const auto name, name_if_there(place, checkpoint));
@@ -122,7 +123,7 @@ bool is_of(const std::string& borrowed, std::uint64_t version, const std::string
   return parsed->segment.version == version && segment::file_name(lent.index, lent.count, lent.attempt) == file;
 }
 
-/// In its own version's directory, or in that of one that borrowed it.
+/// Looks in its own version's directory, or in that of a borrower.
 base::Result<std::optional<NamedSegment>> find_named(const PosixPlace& place, const segment::VersionId& id,
                                                      const std::string& file, const std::string& identity) {
   PERDURE_TRY(auto version, version_if_there(place, id));
@@ -141,7 +142,7 @@ base::Result<std::optional<NamedSegment>> find_named(const PosixPlace& place, co
   return found;
 }
 
-/// 5.
+/// Step 5.
 Status remove_lent_names(const PosixPlace& place, const os::Directory& quarantine, const QuarantinedSegment& aside,
                          const std::string& aside_name) {
   const std::string file = segment::file_name(aside.index, aside.count, aside.id.attempt);
@@ -168,7 +169,7 @@ Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, co
   PERDURE_TRY(const auto found, find_named(place, id, name, segment.identity));
   if (!found) {
     PERDURE_TRY(const bool done, is_aside(place, id.name, wanted));
-    if (done) return {};  // somebody found the same damage
+    if (done) return {};  // another process found the same damage
     return base::fail(PERDURE_NOT_FOUND, place.layout().version_directory(id) + "/" + name,
                       "no such segment to set aside");
   }
@@ -178,7 +179,8 @@ Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, co
   if (!same) return base::fail(another_one(path));
   PERDURE_TRY(const auto quarantine, place.make_quarantine(id.name));  // 1
   PERDURE_TRY(const std::string aside, free_name(quarantine, wanted));
-  // 2. On a full device it is set aside without a report: left in its place it would keep its version's number taken.
+  // Step 2. On a full device it is set aside without a report: left in its place it would keep its version's number
+  // taken.
   const Status reported = write_report(quarantine, aside + ".json", aside_report(path, id, why));
   if (!reported && reported.error().code != PERDURE_NO_SPACE) return reported;
   if (!reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
@@ -200,7 +202,7 @@ Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, co
 
 namespace {
 
-// True when it was whole and is in its place again.
+// True when it was intact and is in its place again.
 base::Result<bool> put_back(const PosixPlace& place, const segment::VersionId& id, const os::Directory& quarantine,
                             const std::string& moving, const std::string& file) {
   PERDURE_TRY(os::File opened, quarantine.open_file(moving, os::Open::read));
@@ -220,7 +222,7 @@ Status finish(const PosixPlace& place, const segment::VersionId& id, const os::D
   const std::size_t before = quarantined_name(id, "").size();
   const std::string file = aside.substr(before, aside.rfind(kSegmentEnding) + kSegmentEnding.size() - before);
   const auto whole = put_back(place, id, quarantine, moving, file);
-  if (!whole && whole.error().code == PERDURE_NOT_FOUND) return {};  // its process goes on with it
+  if (!whole && whole.error().code == PERDURE_NOT_FOUND) return {};  // the process that moves it goes on with it
   PERDURE_CHECK(whole);
   if (*whole) PERDURE_CHECK(quarantine.remove_file(quarantine_report(aside)));
   if (!*whole) PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, quarantine, aside)));

@@ -1,5 +1,6 @@
 #pragma once
-// The small records of a posix store: files beside the versions of a name (name_records.hpp). Inside this module only.
+// Keeps the small records of a posix store: files beside the versions of a name (name_records.hpp). Use it inside this
+// module only.
 #include "store/posix_place.hpp"
 #include "store/store.hpp"
 

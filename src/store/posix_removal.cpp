@@ -1,17 +1,18 @@
-// Removing an attempt, so that no reader ever takes what is left of it for a complete version, whenever the process
-// dies:
-//   1. make the directory <name>/.retired-<version>-<attempt>: this hides the attempt, in one step
-//   2. sync <name>: from here on it stays hidden
-//   3. delete the attempt's segments from <name>/<version>
-//   4. sync <name>/<version>, so that no segment can come back once the marker is gone
-//   5. delete <name>/<version> if it is empty
-//   6. delete the marker, sync <name>
+// An attempt is removed in these steps, so that no reader ever takes the rest of it for a complete version, whenever
+// the process dies:
+//   1. Make the directory <name>/.retired-<version>-<attempt>: this hides the attempt, in one step.
+//   2. Sync <name>: from here on it stays hidden.
+//   3. Delete the attempt's segments from <name>/<version>.
+//   4. Sync <name>/<version>, so that no segment can come back once the marker is gone.
+//   5. Delete <name>/<version> if it is empty.
+//   6. Delete the marker, sync <name>.
 // The marker is not the renamed version directory, because other attempts at the same version may live there or be
-// written there at this moment. Whoever finds a marker (clean, or a writer of the same attempt) goes on at step 3.
+// written there at this moment. A process that finds a marker (clean, or a writer of the same attempt) goes on at step
+// 3.
 //
-// Forgetting a name hides all its attempts up to a time in the same way: the directory <name>/.forgotten-<time> is made
-// and synced first, earlier ones and the attempts are deleted then (by whoever cleans, if the process dies). It stays,
-// because a node that cannot be reached now may come back with what was forgotten.
+// Forgetting a name hides all its attempts up to a time in the same way. The directory <name>/.forgotten-<time> is made
+// and synced first; then earlier ones and the attempts are deleted. (The cleaner does that if the process dies.) The
+// directory stays, because a node that cannot be reached now may come back with forgotten versions.
 #include "store/posix_removal.hpp"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ Result<std::optional<os::Directory>> version_if_there(const PosixPlace& place, c
 Result<bool> remove_abandoned(const os::Directory& version, const std::string& temporary) {
   auto file = version.open_file(temporary, os::Open::read_write);
   if (!file && file.error().code == PERDURE_NOT_FOUND) return false;
-  // What cannot be opened or locked here is judged by its name alone.
+  // A file that cannot be opened or locked here is judged by its name alone.
   if (file)
     if (const auto locked = file->try_lock(); !locked && locked.error().code == PERDURE_BUSY) return false;
   PERDURE_CHECK(version.remove_file(temporary));
@@ -115,7 +116,7 @@ Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written
   return found;
 }
 
-// Writers come and go meanwhile. A directory that has something in it stays; whoever removes that removes it, too.
+// Writers come and go meanwhile. A directory that is not empty stays; the remover of its last file removes it, too.
 Status remove_if_empty(const PosixPlace& place, const segment::VersionId& id) {
   PERDURE_TRY(const auto name, name_if_there(place, id.name));
   if (!name) return {};
@@ -177,12 +178,13 @@ Status forget_name(const PosixPlace& place, const std::string& name, std::uint64
 
 namespace {
 
-// What a mark hides is deleted, then the marks before it. clean_version() removes the directories that are empty then.
+// Deletes everything that a mark hides, then the marks before it. clean_version() removes the directories that are
+// empty then.
 Status finish_forgetting(const PosixPlace& store_place, const os::Directory& name, const std::string& checkpoint,
                          const std::vector<os::Entry>& entries) {
   const std::uint64_t forgotten_ns = latest_forgotten(entries);
   if (forgotten_ns == 0) return {};
-  PERDURE_CHECK(name.sync());  // who made the mark may have died before
+  PERDURE_CHECK(name.sync());  // the mark's maker may have died before
   for (const os::Entry& entry : entries) {
     const auto number = entry.directory ? parse_version(entry.name) : std::nullopt;
     if (!number) continue;

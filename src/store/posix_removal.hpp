@@ -1,5 +1,5 @@
 #pragma once
-// Removal of attempts from a posix store. Inside this module only.
+// Removes attempts from a posix store. Use it inside this module only.
 #include <functional>
 
 #include "base/result.hpp"
@@ -11,27 +11,28 @@ namespace perdure::store {
 /// Hides the attempt, then deletes it. Repeatable.
 base::Status remove_attempt(const PosixPlace& place, const segment::VersionId& id);
 
-/// Completes the removal of an attempt whose marker a killed process left; nothing to do when there is none.
+/// Completes the removal of an attempt whose marker a killed process left; does nothing when there is none.
 base::Status finish_removal(const PosixPlace& place, const segment::VersionId& id);
 
 /// Makes the name a first start: marks it, then deletes the attempts up to this time. Repeatable.
 base::Status forget_name(const PosixPlace& place, const std::string& name, std::uint64_t until_ns);
-/// The latest mark of a name; 0: none.
+/// Gives the latest mark of a name; 0: none.
 base::Result<std::uint64_t> forgotten(const PosixPlace& place, const std::string& name);
-/// The same among the entries of the name's directory.
+/// Finds it among the entries of the name's directory.
 std::uint64_t latest_forgotten(const std::vector<os::Entry>& entries);
 
 /// Removes an empty version's directory durably; success when it is gone or in use.
 base::Status remove_if_empty(const PosixPlace& place, const segment::VersionId& id);
 
-/// None where it is not there: somebody else removed it, or nobody made it.
+/// Opens it; empty if it is not there: somebody else removed it, or nobody made it.
 base::Result<std::optional<os::Directory>> name_if_there(const PosixPlace& place, const std::string& name);
 base::Result<std::optional<os::Directory>> version_if_there(const PosixPlace& place, const segment::VersionId& id);
 
-/// What is in it; nothing where it is not there, or is removed meanwhile.
+/// Gives its entries; empty if it is not there, or is removed meanwhile.
 base::Result<std::vector<os::Entry>> list_if_there(const std::optional<os::Directory>& directory);
 
-/// The temporary segments of one segment in its version's directory, by name: the place's writer's, or anybody's.
+/// Gives the temporary segments of one segment in its version's directory, by name: those of the place's writer, or
+/// all.
 enum class Written { by_this_writer, by_anybody };
 base::Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written written,
                                                       const os::Directory& version, const segment::VersionId& id,
@@ -39,7 +40,7 @@ base::Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, W
 /// Removes a temporary segment unless its writer lives (it has it locked); true if it did.
 base::Result<bool> remove_abandoned(const os::Directory& version, const std::string& temporary);
 
-/// Store::clean for one name.
+/// Does Store::clean for one name.
 base::Status clean_name(const PosixPlace& place, const std::string& name, const Abandoned& abandoned);
 
 }  // namespace perdure::store

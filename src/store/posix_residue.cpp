@@ -28,7 +28,7 @@ std::uint64_t age_of(const os::Directory& directory, const std::string& file) {
   return found && found->changed_ns < now_ns ? now_ns - found->changed_ns : 0;
 }
 
-/// A segment is told by its ending, or by its beginning.
+/// A segment is recognised by its ending, or by its beginning.
 bool looks_like_segment(const os::Directory& directory, const std::string& file) {
   if (file.ends_with(".pds")) return true;
   auto opened = directory.open_file(file, os::Open::read);
@@ -37,7 +37,7 @@ bool looks_like_segment(const os::Directory& directory, const std::string& file)
   return opened->read(0, block) && segment::decode_header(block, opened->path());
 }
 
-/// What others have in a shared store, and do not show, is theirs.
+/// Files that other users hide in a shared store are their own.
 Status unless_of_others(Status scanned) {
   return scanned || scanned.error().code != PERDURE_PERMISSION ? std::move(scanned) : Status();
 }

@@ -1,19 +1,21 @@
-// Writing a segment, so that it is invisible or complete and durable, whenever the process or the machine dies:
-//   1. make <name> and <name>/<version>, each synced into its parent (also when they were there: whoever made them may
-//      have died before the sync)
-//   2. create <name>/<version>/.tmp-<writer><random>-<file name>, lock it while this process lives, and reserve its
-//      room; no two writers ever have the same file, and none touches what another one left: chunks may be nowhere else
-//   3. write: long blocks past the system's cache, as far as they begin and end at pages and where the file system can
-//      (O_DIRECT). Everything else goes through the cache; every 8 MiB of it the system is asked to start writing back.
-//      So the sync has little left to wait for
-//   4. sync the file's data
-//   5. look whether what it borrows of other versions is there (posix_borrowed.cpp), and rename it to <file name>, if
-//   there is none of that name: from here on it is visible
-//   6. sync <name>/<version>: from here on it stays visible
-// Every result is checked. A failed sync may have dropped data that a second one would not miss: after any failure of
-// 4 to 6 the segment is given up and must be written again from 1. What is published is never overwritten: where step 5
-// finds the name taken (6 failed before, or another engine wrote the same segment), every byte of what is there is
-// verified, and it counts as written when it has the same content; a damaged one is set aside, and 5 done again; a
+// A segment is written in these steps, so that it is invisible or complete and durable, whenever the process or the
+// machine dies:
+//   1. Make <name> and <name>/<version>, each synced into its parent. (Existing ones are synced, too: their maker may
+//      have died before the sync.)
+//   2. Create <name>/<version>/.tmp-<writer><random>-<file name>, lock it while this process lives, and reserve its
+//      room. No two writers ever have the same file, and none touches another one's leftover: its chunks may be nowhere
+//      else.
+//   3. Write. Long blocks go past the system's cache (O_DIRECT), as far as they begin and end at pages and the file
+//      system can. All other data goes through the cache; every 8 MiB of it the system is asked to start writing back.
+//      So the sync has little left to wait for.
+//   4. Sync the file's data.
+//   5. Check that the segments that it borrows from other versions are there (posix_borrowed.cpp). Rename it to <file
+//      name>, if there is none of that name: from here on it is visible.
+//   6. Sync <name>/<version>: from here on it stays visible.
+// Every result is checked. A failed sync may have dropped data that a second one would not miss. So after any failure
+// of 4 to 6 the segment is given up and must be written again from 1. A published segment is never overwritten. Step 5
+// may find the name taken: 6 failed before, or another engine wrote the same segment. Then every byte of the existing
+// one is verified. If it has the same content, it counts as written. A damaged one is set aside, and 5 done again; a
 // different one is an error.
 #include "store/posix_sink.hpp"
 
@@ -34,10 +36,10 @@ namespace {
 using base::Status;
 
 constexpr std::uint64_t kWritebackBytes = 8 * base::MiB;
-constexpr std::uint64_t kLeastDirectBytes = 256 * base::KiB;  // of less the cache makes fewer, longer writes
+constexpr std::uint64_t kLeastDirectBytes = 256 * base::KiB;  // with less the cache makes fewer, longer writes
 constexpr const char* kBringBack = "bring the store's directory back (is its file system mounted?)";
 
-/// A path that is missing while we write is a store that vanished, and may return.
+/// A path that is missing while we write means that the store vanished, and may return.
 Status vanished(Status status) {
   if (!status && status.error().code == PERDURE_NOT_FOUND) {
     status.error().retryable = true;
@@ -46,20 +48,20 @@ Status vanished(Status status) {
   return status;
 }
 
-// Below the root directories are made, the root is not: where a file system is not mounted, that would fill the disk
+// Below the root directories are made, but the root is not. If a file system is not mounted, that would fill the disk
 // below the mount point.
 Status check_root(const PosixPlace& place) {
   const auto root = place.root();
   return vanished(root ? Status() : Status(base::fail(root.error())));
 }
 
-// The lock tells others that the writer lives. Where files cannot be locked, names and ages have to do.
+// The lock tells others that the writer lives. If files cannot be locked, names and ages have to do.
 Status lock(const os::File& file) {
   auto locked = file.try_lock();
   return locked || locked.error().code != PERDURE_BUSY ? Status() : locked;
 }
 
-// Read from the device: what others wrote.
+// Reads another writer's segment from the device.
 base::Result<std::unique_ptr<segment::ByteSource>> published_source(const os::Directory& version,
                                                                     const std::string& name) {
   PERDURE_TRY(os::File file, version.open_file(name, os::Open::read));
@@ -85,7 +87,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixPlace& pl
   PERDURE_CHECK(sink->check_wanted());
   PERDURE_CHECK(vanished(finish_removal(place, manifest.id)));
   Status created;
-  // A cleaner may remove the still empty version directory between steps 1 and 2: then again.
+  // A cleaner may remove the still empty version directory between steps 1 and 2: then it tries again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     created = sink->create();
     if (created || created.error().code != PERDURE_NOT_FOUND) break;
@@ -95,7 +97,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixPlace& pl
   return sink;
 }
 
-// Where the marks cannot be read now, nothing is lost by going on: they hide what is published under them.
+// If the marks cannot be read now, going on loses nothing: they hide a segment published under them.
 Status PosixSink::check_wanted() const {
   const auto forgotten_ns = forgotten(place_, id_.name);
   if (!forgotten_ns || id_.attempt.created_ns > *forgotten_ns) return {};
@@ -104,7 +106,7 @@ Status PosixSink::check_wanted() const {
 
 Status PosixSink::create() {
   PERDURE_TRY(const auto version, place_.make_version(id_));
-  // What this writer left when it was killed; where that cannot be seen or removed now, it is clean()'s work.
+  // Removes leftovers of this writer from before it was killed; if they cannot be seen or removed now, clean() does it.
   if (const auto left = temporaries_of(place_, Written::by_this_writer, version, id_, segment_.index, segment_.count))
     for (const std::string& other : *left) (void)remove_abandoned(version, other);
   PERDURE_CHECK(create_file(version));
@@ -112,7 +114,7 @@ Status PosixSink::create() {
   return file_.preallocate(file_bytes_);
 }
 
-// Between its creation and its lock a file may be taken for an abandoned one, and removed: then again.
+// Between its creation and its lock a file may be taken for an abandoned one, and removed: then it tries again.
 Status PosixSink::create_file(const os::Directory& version) {
   for (;;) {
     PERDURE_TRY(file_, version.open_file(temporary_, os::Open::create_new));
@@ -135,8 +137,8 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixPlace& p
   return sink;
 }
 
-// What is published is copied only when it is whole, and this segment. Beside a damaged one the temporary segment may
-// be the only copy; its commit will set the damaged one aside.
+// A published segment is copied only when it is intact, and this segment. Beside a damaged one the temporary segment
+// may be the only copy; its commit will set the damaged one aside.
 Status PosixSink::reopen(const segment::Manifest& manifest) {
   const auto version = place_.version(id_);
   if (!version && version.error().code == PERDURE_NOT_FOUND)
@@ -161,7 +163,7 @@ Status PosixSink::reopen(const segment::Manifest& manifest) {
   return file_.preallocate(file_bytes_);
 }
 
-// The temporary segment that an earlier sink of this writer left.
+// Takes the temporary segment that an earlier sink of this writer left.
 Status PosixSink::take_up(const os::Directory& version) {
   PERDURE_TRY(const auto left,
               temporaries_of(place_, Written::by_this_writer, version, id_, segment_.index, segment_.count));
@@ -182,9 +184,9 @@ Status PosixSink::take_up(const os::Directory& version) {
   return refused;
 }
 
-// A commit that failed after its rename, or whose process died then: what is under the final name is all there is, and
-// whole. It may be what others restore from, and gave up older versions for, so that it is not hidden again. A
-// temporary segment beside it is a copy that was cut short.
+// A commit failed after its rename, or its process died then: only the final name has the content, and it is complete.
+// Others may have restored from it, and given up older versions for it, so it is not hidden again. A temporary segment
+// beside it is a copy that was cut short.
 Status PosixSink::copy_published(const os::Directory& version) {
   PERDURE_TRY(os::File published, version.open_file(final_name_, os::Open::read));
   PERDURE_TRY(const std::uint64_t size, published.size());
@@ -219,7 +221,7 @@ void PosixSink::open_direct(DirectIo direct) {
   is_direct_ = static_cast<bool>(direct_);
 }
 
-/// False: nothing of it is written for certain. What the file system refused once is not tried again.
+/// False: none of it is certainly written. A write that the file system refused once is not tried again.
 bool PosixSink::write_direct(std::uint64_t offset, base::ConstByteSpan data) {
   if (data.size() < kLeastDirectBytes || !is_direct_) return false;
   const bool written = direct_.write(offset, data);
@@ -231,7 +233,7 @@ Status PosixSink::write_cached(std::uint64_t offset, base::ConstByteSpan data) c
   for (std::size_t done = 0; done < data.size();) {
     const auto block = data.subspan(done, std::min<std::size_t>(kWritebackBytes, data.size() - done));
     PERDURE_CHECK(file_.write(offset + done, block));
-    // The rest of what was written otherwise waits for the sync.
+    // The rest, which went through the cache, waits for the sync.
     if (block.size() >= os::DirectFile::kAlignment) file_.start_writeback(offset + done, block.size());
     done += block.size();
   }
@@ -272,13 +274,13 @@ Status PosixSink::accept_published(const os::Directory& version) {
   PERDURE_TRY(os::File written, version.open_file(temporary_, os::Open::read));
   PERDURE_TRY(const auto mine, segment::open_file(std::move(written)));
   Status same = check_published(*published, *mine);
-  if (same) {  // its writer synced it, says the protocol; this one's word must not depend on that
+  if (same) {  // the protocol says that its writer synced it; this one's word must not depend on that
     PERDURE_TRY(const os::File file, version.open_file(final_name_, os::Open::read));
     PERDURE_CHECK(file.sync_data());
     return version.remove_file(temporary_);
   }
   if (same.error().code != PERDURE_CORRUPT) return same;
-  // One reader is not believed: its own file must be whole, and a second reading see the same damage.
+  // One reader alone is not believed: its own file must be intact, and a second reading must see the same damage.
   if (auto defects = segment::verify(*mine, nullptr); !defects.empty()) return base::fail(defects.front().error);
   PERDURE_TRY(const auto again, published_source(version, final_name_));
   if (segment::verify(*again, nullptr).empty())
@@ -295,12 +297,12 @@ Status PosixSink::commit() {
   published_ = published.has_value();
   file_ = os::File();
   direct_ = os::DirectFile();
-  // At once, not in the destructor, so that a retry finds room for the next attempt.
+  // Discards at once, not in the destructor, so that a retry finds room for the next attempt.
   if (!published && !kept_) discard();
   return published;
 }
 
-// It may go because an exception goes by: nothing may leave this.
+// It may run while an exception is in flight: none may leave this.
 PosixSink::~PosixSink() {
   (void)base::caught(final_, [this]() -> base::Status {
     if (!published_ && !kept_) discard();
@@ -308,7 +310,7 @@ PosixSink::~PosixSink() {
   });
 }
 
-// Best effort: what cannot be deleted now is clean()'s work.
+// Best effort: clean() deletes the rest.
 void PosixSink::discard() const {
   if (const auto version = place_.version(id_)) (void)version->remove_file(temporary_);
   (void)remove_if_empty(place_, id_);

@@ -1,5 +1,5 @@
 #pragma once
-// Writes one segment of a posix store. Inside this module only.
+// Writes one segment of a posix store. Use it inside this module only.
 #include <atomic>
 
 #include "os/direct_file.hpp"
@@ -8,7 +8,7 @@
 
 namespace perdure::store {
 
-/// Whether what is aligned is written past the memory that the system keeps of files, where the file system can.
+/// Says whether aligned data is written past the page cache, if the file system can.
 enum class DirectIo { no, where_possible };
 
 class PosixSink : public SegmentSink {
@@ -48,11 +48,11 @@ class PosixSink : public SegmentSink {
   std::string temporary_;                ///< its name, beside the final one
   const std::string final_;              ///< the path, for messages
   os::File file_;                        ///< closed once the segment was committed or given up
-  os::DirectFile direct_;                ///< the same file
+  os::DirectFile direct_;                ///< closed once the segment was committed or abandoned
   std::atomic<bool> is_direct_ = false;  ///< until the file system refuses
   std::atomic<bool> kept_ = false;
   bool published_ = false;
-  std::vector<segment::Borrowed> borrowed_;  ///< of other versions
+  std::vector<segment::Borrowed> borrowed_;  ///< segments borrowed from other versions
 };
 
 }  // namespace perdure::store

@@ -1,4 +1,4 @@
-// What only the posix store promises: its files, its errors, and what it does with things that it did not make.
+// Only the posix store promises this: its files, its errors, and its treatment of foreign entries.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ const std::string kFile = segment::file_name(0, 1, kFirst.attempt);
 
 bool no_matter_which(const VersionId&, std::uint32_t) { return true; }
 
-/// Lets the calls named `call` on paths that contain `part` fail with `error_number`, and counts all calls.
+/// Makes the calls named `call` on paths that contain `part` fail with `error_number`, and counts all calls.
 class Failing : public os::Hooks {
  public:
   Failing(std::string call, std::string part, int error_number)
@@ -210,7 +210,7 @@ TEST_F(PosixStoreTest, ReportsAFailingSyncOfADirectory) {
   }
 }
 
-/// One segment, whose publication fails after its rename.
+/// Has one segment, whose publication fails after its rename.
 class PublicationThatFails : public PosixStoreTest {
  protected:
   void write_and_fail(bool kept) {
@@ -261,7 +261,7 @@ TEST_F(PublicationThatFails, CanBeDiscardedAndRemoved) {
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
 
-// A copy that was cut short must not be taken for what there is.
+// A copy that was cut short must not be taken for the segment.
 TEST_F(PublicationThatFails, IsResumedFromWhatIsWholeAlsoAfterAnInterruption) {
   write_and_fail(true);
   {
@@ -317,7 +317,7 @@ TEST_F(PosixStoreTest, OnAFullDeviceDamageIsSetAsideWithoutAReport) {
   EXPECT_FALSE(fs::exists(store_->set_aside("nbody").value()[0].path + ".json"));
 }
 
-/// A temporary segment that is whole and was never published, and something else under the segment's name.
+/// Has a temporary segment that is complete and was never published, and another file under the segment's name.
 class ResumedBesideAnotherFile : public PosixStoreTest {
  protected:
   void leave_beside(std::vector<std::byte> published) {
@@ -392,7 +392,7 @@ TEST_F(PosixStoreTest, GoesOnWithAPublishedSegmentThatIsCopiedInSeveralParts) {
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
-// Where room can be reserved, the file is as long as it should be from the beginning.
+// If room can be reserved, the file has its full length from the beginning.
 TEST_F(PosixStoreTest, DoesNotPublishASegmentThatIsTooShortWhereRoomCannotBeReserved) {
   os::FaultRules faults(os::parse_fault_rules("fallocate::EOPNOTSUPP").value());
   const test_support::InstalledHooks installed(faults);
@@ -447,7 +447,7 @@ TEST_F(PosixStoreTest, RemovesRecordsThatKilledWritersLeftHalfWritten) {
   EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.incarnation", "nbody/.owner", "nbody/.owner.lock"));
 }
 
-// As where a file system is not mounted: a store that is made there hides that, and is gone with the next mount.
+// This is as if a file system is not mounted: a store that is made there hides that, and is gone with the next mount.
 TEST_F(PosixStoreTest, IsNeitherMadeNorTakenForANewOneWhereTheDirectoryAroundItIsNotThere) {
   fs::remove_all(directory_ / "deep");
   for (const base::Error& error : {store_->prepare().error(), store_->names().error(), store_->list("nbody").error(),
@@ -559,7 +559,7 @@ TEST_F(PosixStoreTest, TellsAWriterWhoseFileSomebodyRemovedToTryAgain) {
   ASSERT_TRUE(write_one());
 }
 
-// Whoever cleans goes on where a process died that was forgetting a name.
+// A process died while it was forgetting a name: the cleaner goes on there.
 TEST_F(PosixStoreTest, HidesAndFinishesAForgettingThatWasCutShort) {
   ASSERT_TRUE(write_one());
   fs::create_directory(root_ + "/nbody/.forgotten-00000000000003e7");
@@ -637,7 +637,7 @@ TEST_F(PosixStoreTest, WritesAReportBesideWhatItSetsAside) {
   EXPECT_FALSE(fs::exists(root_ + "/nbody/1"));
 }
 
-/// Another writer's file takes the place of `path` just before that is renamed for the first time.
+/// Puts another writer's file in the place of `path` just before that is renamed for the first time.
 class WrittenAnewBeforeTheRename : public os::Hooks {
  public:
   WrittenAnewBeforeTheRename(std::string path, std::string whole) : path_(std::move(path)), whole_(std::move(whole)) {
@@ -656,7 +656,7 @@ class WrittenAnewBeforeTheRename : public os::Hooks {
   bool done_ = false;
 };
 
-// Between the look at it and the rename: it is put back, and no report stays.
+// A new file came between the look and the rename: it is put back, and no report stays.
 TEST_F(PosixStoreTest, PutsBackWhatWasWrittenAnewWhileItSetTheDamagedOneAside) {
   const std::string path = root_ + "/nbody/1/" + kFile, whole = directory_ / "whole";
   ASSERT_TRUE(write_one());
@@ -697,7 +697,7 @@ TEST_F(PosixStoreTest, AReportReplacesALongerOneWhoseSegmentWasTakenAway) {
   EXPECT_THAT(base::Json::parse(report)["why"].get<std::string>(), HasSubstr("short"));
 }
 
-// Whoever cleans goes on where a process died that had renamed a segment, and not seen yet which one that was.
+// A process died after it had renamed a segment, before it saw which one that was: the cleaner goes on there.
 TEST_F(PosixStoreTest, PutsBackWhatIsWholeWhereASettingAsideWasCutShort) {
   const std::string path = root_ + "/nbody/1/" + kFile, aside = root_ + "/.quarantine/nbody.1." + kFile;
   const auto cut_short = [&] {
@@ -732,7 +732,7 @@ TEST_F(PosixStoreTest, LeavesWhatIsDamagedAsideWhereThatWasCutShort) {
   EXPECT_FALSE(fs::exists(aside + ".moving"));
 }
 
-// A rank reads what its engine has not published yet.
+// A rank reads a segment that its engine has not published yet.
 TEST_F(PosixStoreTest, WhatAWriterHasNotPublishedYetIsSeenByOthersToo) {
   const auto engine = make_store(root_, {{kWriter, "engine"}}).value();
   const auto sink = engine->begin(sample_version(kFirst, 1)[0], 8192).value();
@@ -831,7 +831,7 @@ TEST_F(PosixStoreTest, LeavesNothingOfWhatWasResumedAndGivenUp) {
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
 
-// Taken for absent they would be written anew: a store that lost everything, and a name that nobody owns.
+// If they counted as absent, they would be written anew: a store that lost everything, and a name without owner.
 TEST_F(PosixStoreTest, DoesNotTakeRecordsThatCannotBeReadForAbsent) {
   ASSERT_TRUE(write_one());
   const std::uint64_t before = store_->incarnation("nbody", Missing::make).value();

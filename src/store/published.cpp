@@ -7,7 +7,8 @@ namespace {
 
 enum class Hashes { same, unknown };
 
-// Where chunks lie in the file, and who wrote it, may differ: other writers may know other hashes at first.
+// Chunks may lie elsewhere in the file, and another writer may have written it: other writers may know other hashes at
+// first.
 bool same_content(const segment::Piece& a, const segment::Piece& b, Hashes hashes) {
   const auto same_chunk = [hashes](const segment::ChunkEntry& x, const segment::ChunkEntry& y) {
     return x.length == y.length && (hashes == Hashes::unknown || x.hash == y.hash);

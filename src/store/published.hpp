@@ -1,15 +1,15 @@
 #pragma once
-// What a store finds under the name of a segment that it is about to publish. Inside this module only.
+// Compares a segment that is to be published with the one that already has its name. Use it inside this module only.
 #include "segment/reader.hpp"
 
 namespace perdure::store {
 
-/// Success exactly when `published` is whole, every byte of it read and verified, and has the content of `mine`: the
-/// same ranks with the same regions and chunks. PERDURE_CORRUPT when it is damaged, PERDURE_EXISTS when it is another
+/// Succeeds exactly when `published` is intact and has the content of `mine`: the same ranks with the same regions and
+/// chunks. Every byte of it is read and verified. PERDURE_CORRUPT when it is damaged. PERDURE_EXISTS when it is another
 /// segment: then neither may take the other's place.
 base::Status check_published(const segment::ByteSource& published, const segment::ByteSource& mine);
 
-/// The same for a segment of which only the description is known: its ranks, regions and lengths, not yet its content.
+/// Does the same for a segment that is only described: its ranks, regions and lengths are known, but not its content.
 base::Status check_published(const segment::ByteSource& published, const segment::Manifest& described);
 
 }  // namespace perdure::store

@@ -1,4 +1,4 @@
-// Segments that are read past the cache (O_DIRECT), on file systems that take that, refuse it, or give less at a time.
+// Segments are read past the cache (O_DIRECT), on file systems that take that, refuse it, or give less at a time.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,16 +24,16 @@ namespace {
 using segment::DirectStream;
 using test_support::FileSystem;
 
-/// How the system answers reads past the cache, and others.
+/// The system's answers to reads past the cache, and others.
 struct ReadAnswers {
-  int opens = 0;                       ///< an error of each open past the cache
-  int reads = 0, from = 0;             ///< of each read past it, from that one on
-  int cached = 0;                      ///< of each other read
-  int residency = 0;                   ///< of each question what the cache has
-  int threads = 0, bodies = 0;         ///< of each thread, and of what it is for
-  int memory = 0;                      ///< of each mapping
+  int opens = 0;                       ///< error of each open past the cache
+  int reads = 0, from = 0;             ///< error of each read past it, from that one on
+  int cached = 0;                      ///< error of each other read
+  int residency = 0;                   ///< error of each question for the cache's content
+  int threads = 0, bodies = 0;         ///< error of each thread, and of its body
+  int memory = 0;                      ///< error of each mapping
   bool thrown = false;                 ///< memory that reads past the cache need is refused
-  int spoilt = -1;                     ///< the read past the cache of which a bit is another one
+  int spoilt = -1;                     ///< number of the read past the cache that has a wrong bit
   std::size_t most = ~std::size_t{0};  ///< bytes that a read past the cache gives
 };
 
@@ -102,7 +102,7 @@ class ReadDirectly : public testing::TestWithParam<FileSystem> {
     return store.open(store.list("nbody").value().at(0).segments.at(0)).value();
   }
   const segment::ChunkEntry& chunk(std::size_t index) const { return manifest_.pieces[0].chunks[index]; }
-  /// Reads on in pieces of so many bytes, to memory that begins anywhere; what is wrong with it, or nothing.
+  /// Reads on in pieces of so many bytes, to memory that begins anywhere; returns the defect, or nothing.
   std::string read(segment::ByteStream& stream, std::uint64_t offset, std::uint64_t bytes, base::Hasher& hasher,
                    std::size_t piece = base::MiB) const {
     std::vector<std::byte> memory(bytes + 1);
@@ -113,7 +113,7 @@ class ReadDirectly : public testing::TestWithParam<FileSystem> {
     const bool same = std::equal(target.begin(), target.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
     return same ? "" : "it is something else";
   }
-  /// The same of a whole chunk, with its hash.
+  /// Does the same for a whole chunk, with its hash.
   std::string read_chunk(const segment::ByteSource& source, std::size_t index, std::size_t piece = base::MiB) const {
     base::Hasher hasher;
     const auto stream = source.stream(chunk(index).offset, chunk(index).length);
@@ -123,7 +123,7 @@ class ReadDirectly : public testing::TestWithParam<FileSystem> {
   }
   static std::uint64_t in_pages(std::uint64_t bytes) { return base::round_up(bytes, os::DirectFile::kAlignment); }
 
-  // What is left of the last block of a chunk ends within a page.
+  // The rest of the last block of a chunk ends within a page.
   static constexpr std::uint64_t kChunk = segment::kLeastPastCache + base::MiB / 2 + 100;
   const segment::VersionId id_{"nbody", 1, {1000, 7}};
   const segment::Manifest manifest_ = test_support::sample_manifest(id_, 1, 0, 1, {0}, 2 * kChunk + 50'000, kChunk);
@@ -252,7 +252,7 @@ TEST_P(ReadDirectly, SaysWhatFailsBothWays) {
   EXPECT_THAT(outcome.error().text(), testing::HasSubstr("pread"));
 }
 
-// A rest that is aligned is read so, too; what is not is refused where sectors are larger.
+// An aligned rest is read directly, too; an unaligned one is refused if sectors are larger.
 TEST_P(ReadDirectly, GoesOnWhereTheSystemGivesLessAtATime) {
   {
     constexpr std::size_t kMost = 64 * base::KiB;
@@ -351,7 +351,7 @@ class ReadElsewhere : public ReadDirectly {
 INSTANTIATE_TEST_SUITE_P(On, ReadElsewhere, testing::Values(FileSystem::memory, FileSystem::overlay),
                          name_of_file_system);
 
-// What an overlay says of its own file is true of the one below.
+// The answer of an overlay about its own file holds for the one below.
 TEST_P(ReadElsewhere, IsReadThroughTheCacheWhereTheFileIsMemoryOrTheSystemCannotSayWhatIsCached) {
   DirectReads calls;
   const auto source = open();

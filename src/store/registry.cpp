@@ -1,4 +1,4 @@
-// The stores there are. A new one is a source file, and here its declaration and its row.
+// This table lists the stores. A new one is a source file, and here its declaration and its row.
 #include <algorithm>
 #include <array>
 

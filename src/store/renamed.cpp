@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kAside = ".moved";
 
-/// Of a directory that was put aside, the name that its copy is to get.
+/// Gives, for a directory that was put aside, the name that its copy is to get.
 std::string wanted_name(const std::string& name) {
   return name.ends_with(kAside) && name.size() > kAside.size() ? name.substr(0, name.size() - kAside.size()) : name;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Repeats calls on objects that failed for a reason that passes, with pauses that grow and are drawn at random (full
-// jitter: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+// Repeats calls on objects that failed for a reason that passes. Pauses grow and are drawn at random (full jitter,
+// after "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 #include <functional>
 
 #include "store/objects.hpp"
@@ -15,8 +15,8 @@ struct RetryPolicy {
 /// How long to wait behind failed try `tried` (from 1). `random`: any number. Pure.
 std::uint64_t pause_ns(const RetryPolicy& policy, std::uint32_t tried, std::uint64_t random);
 
-/// The same objects. A conditional put that is repeated may meet its own first try, whose answer was lost: then it says
-/// PERDURE_EXISTS, and its caller has to look at what is there. `pause` gets nanoseconds.
+/// Returns objects that repeat calls of `real`. A repeated conditional put may meet its own first try, whose answer was
+/// lost. Then it says PERDURE_EXISTS, and its caller looks at what is there. `pause` gets nanoseconds.
 std::shared_ptr<Objects> retrying(std::shared_ptr<Objects> real, const RetryPolicy& policy,
                                   std::function<void(std::uint64_t)> pause);
 

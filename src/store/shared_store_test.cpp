@@ -1,5 +1,4 @@
-// A store in whose directory others can write: they lead nobody elsewhere, and what is theirs is taken for nobody
-// else's.
+// Others can write in the store's directory. They cannot lead anybody elsewhere, and their files count as theirs alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ class SharedStoreTest : public testing::Test {
   }
   std::unique_ptr<Store> open(Whose whose = Whose::trusted) { return make_store(root_, {}, whose).value(); }
   base::Status write_one() { return write_segment(*store_, sample_version(kSample, 1)[0]); }
-  /// Puts a link there, in place of what is there, as its user would.
+  /// Puts a link there, in place of an existing file, as its user would.
   void link(const std::string& path, const std::string& target, std::uint32_t user = 0) {
     files::remove_all(root_ + "/" + path);
     files::create_directory_symlink(target, root_ + "/" + path);

@@ -1,4 +1,4 @@
-// Whether a version is complete: judged from its segments alone, without MPI and without the application.
+// Judges whether a version is complete from its segments alone, without MPI and without the application.
 #include <algorithm>
 #include <set>
 
@@ -24,7 +24,7 @@ Status check_present(const VersionListing& listing) {
                         std::to_string(listing.segment_count) + " segments are there");
 }
 
-/// The manifest must say what the file's name and place say, and what the other segments say.
+/// The manifest must agree with the file's name and place, and with the other segments.
 Status check_agreement(const Manifest& manifest, const Manifest& first, const VersionListing& listing,
                        const SegmentRef& segment) {
   auto wrong = [&](const char* what) {
@@ -67,7 +67,7 @@ base::Status check_version(const VersionListing& listing, const std::vector<cons
 
 namespace {
 
-/// It is what its name says, and whole at both of its ends; its chunks are not read.
+/// Checks that it is what its name says, and intact at both of its ends; its chunks are not read.
 Status check_lent(Store& store, const segment::VersionId& lender, const SegmentRef& segment) {
   PERDURE_TRY(const auto source, store.open(segment));
   PERDURE_TRY(const Manifest manifest, segment::read_contents(*source));

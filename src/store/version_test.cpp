@@ -1,3 +1,4 @@
+// A version is complete only if its segments and manifests agree.
 #include <gtest/gtest.h>
 
 #include "support/temporary_directory.hpp"
@@ -17,7 +18,8 @@ const VersionId kVersion{"nbody", 3, {1000, 7}};
 class ReadVersion : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(store_->prepare()); }
-  /// Stores `manifests` under the names that `as` would have; the judgement of what is then listed first.
+  /// Stores `manifests` under the names that `as` would have; returns the judgement of the version that is then listed
+  /// first.
   base::Error judge(const std::vector<Manifest>& manifests, const std::vector<Manifest>& as) {
     for (const auto& listing : store_->list("nbody").value_or(std::vector<VersionListing>{}))
       EXPECT_TRUE(store_->remove(listing.id));

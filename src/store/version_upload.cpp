@@ -1,13 +1,13 @@
 // Writes a segment, so that it is invisible or complete and durable, whenever the process dies:
-//   1. begin an upload under the segment's key
-//   2. collect the bytes in parts, and send each part once it is full; the first part and those with the manifest stay
-//      here to the end
-//   3. at the commit, send the rest
-//   4. complete the upload, if there is no object under the key
-// What is published is never overwritten. Where step 4 finds an object, three cases differ:
-//   - an empty object stands for a segment that was set aside: complete the upload in its stead, if it is still that
-//   - a segment of the same content counts as this one; every byte of it is read first
-//   - a damaged segment is copied into quarantine, and replaced if it is still that
+//   1. Begin an upload under the segment's key.
+//   2. Collect the bytes in parts, and send each part once it is full. The first part and those with the manifest stay
+//      here to the end.
+//   3. At the commit, send the rest.
+//   4. Complete the upload, if there is no object under the key.
+// Published segments are never overwritten. If step 4 finds an object, there are three cases:
+//   - An empty object stands for a segment that was set aside. The upload replaces it, if it is still that.
+//   - A segment of the same content counts as this one. Every byte of it is read first.
+//   - A damaged segment is copied into quarantine. The upload replaces it, if it is still that.
 // Any other segment is an error.
 #include "store/version_upload.hpp"
 
@@ -32,7 +32,7 @@ Status again(Status status) {
   return status;
 }
 
-/// What the writer itself still has of its segment: all but the chunks.
+/// Reads the parts that the writer still has: all of its segment but the chunks.
 class KeptParts final : public segment::ByteSource {
  public:
   KeptParts(std::string name, std::uint64_t bytes) : name_(std::move(name)), bytes_(bytes) {}

@@ -7,9 +7,9 @@
 // - <name>/.owner, .runner, .incarnation, .forks: records (object_records.cpp, here)
 // - .quarantine/<name>.<version>.<file name>[.json]: set aside, with its report (object_quarantine.cpp)
 //
-// An attempt is removed so that no reader takes what is left of it for a complete version, whenever the process dies:
-// put its mark, remove its segments, remove the mark. Whoever finds a mark (a cleaner, a writer of the same attempt)
-// goes on there. A mark of a forgotten name stays: a node that cannot be reached now may come back with old versions.
+// A removal puts a mark, removes the segments, and removes the mark. So no reader takes the rest of an attempt for a
+// complete version, whenever the process dies. Whoever finds a mark (a cleaner, a writer of the same attempt) goes on.
+// A mark of a forgotten name stays: a node that cannot be reached now may come back with old versions.
 #include "store/versions.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ constexpr std::uint64_t kMostRecordBytes = 1 << 20;
 constexpr std::uint64_t kMostReportBytes = 1 << 20;
 constexpr std::uint64_t kLongestCopy_ns = 3'600'000'000'000;  // into quarantine; who is slower begins anew
 
-/// What the marks of a name hide.
+/// The marks of a name, which hide attempts.
 struct Marks {
   std::set<RetiredMark> retired;
   std::vector<std::uint64_t> forgotten_ns;
@@ -73,7 +73,7 @@ Result<Marks> marks_of(Objects& objects, const std::string& name) {
   return marks_among(found, name);
 }
 
-/// Where the attempt is marked. The marks of other attempts at the same version do not hide it.
+/// Goes on with the removal of a marked attempt.
 Status finish_removal(Objects& objects, const segment::VersionId& id) {
   PERDURE_TRY(const auto found, objects.list(version_prefix(id), Depth::all));
   for (const ObjectInfo& object : found) {

@@ -1,5 +1,4 @@
-// Segments that are written past the cache (O_DIRECT), on file systems that take that, refuse it, or take less at a
-// time.
+// Segments are written past the cache (O_DIRECT), on file systems that take that, refuse it, or take less at a time.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,11 +19,11 @@ namespace {
 
 using test_support::FileSystem;
 
-/// How the system answers writes past the cache, and others.
+/// The system's answers to writes past the cache, and others.
 struct Answers {
-  int opens = 0;                       ///< an error of each open past the cache
-  int writes = 0, from = 0;            ///< of each write past it, from that one on
-  int cached = 0;                      ///< of each other write
+  int opens = 0;                       ///< error of each open past the cache
+  int writes = 0, from = 0;            ///< error of each write past it, from that one on
+  int cached = 0;                      ///< error of each other write
   std::size_t most = ~std::size_t{0};  ///< bytes that a write past the cache takes
 };
 
@@ -73,7 +72,7 @@ class WrittenDirectly : public testing::TestWithParam<FileSystem> {
     if (!os::DirectFile::beside(probe)) GTEST_SKIP() << "this file system has no direct I/O";
   }
   base::Status write() { return test_support::write_segment(*store_, manifest_, kBlock); }
-  /// What is wrong with what the store has; empty: it is what was written.
+  /// Gives the defect of the stored data; empty: it is the written data.
   std::string stored() { return test_support::check_version(*store_, store_->list("nbody").value().at(0)); }
 
   static constexpr std::size_t kBlock = 256 * base::KiB, kMost = 64 * base::KiB;
@@ -186,7 +185,7 @@ TEST_P(WrittenDirectly, IsReadByWhoGoesOnWithIt) {
   EXPECT_EQ(stored(), "");
 }
 
-// A rest that is aligned is written so, too; what is not is refused where sectors are larger.
+// An aligned rest is written directly, too; an unaligned one is refused if sectors are larger.
 TEST_P(WrittenDirectly, GoesOnWhereTheSystemTakesLessAtATime) {
   {
     DirectCalls calls({.most = kMost});

@@ -1,4 +1,4 @@
-// What every tier of the registry must do.
+// Tests the rules that every tier of the registry must obey.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     if (GetParam() == kind()) return std::move(*tier);
     return emulate(std::move(*tier), std::make_shared<device::Emulator>(device::Device{}, 1, 0), 0);
   }
-  /// "emulated_file": an emulated one before a file tier.
+  /// Returns the kind of the real tier: "emulated_file" is an emulated tier over a file tier.
   static std::string kind() {
     const std::string& name = GetParam();
     return name.substr(name.rfind('_') + 1);
@@ -196,7 +196,7 @@ TEST_P(Conformance, ContentThatWasLostHasAnotherIncarnation) {
   EXPECT_NE(make()->incarnation(), before);
 }
 
-// Of a directory that may belong to somebody else by now nothing is made that was not there.
+// The directory may belong to somebody else by now, so nothing new is made in it.
 TEST_P(Conformance, WhatIsToBeThereIsFoundOrNotMade) {
   tier::TierOptions options{3, directory / "slots", kSlot, 8 * base::MiB};
   options.existing = true;
@@ -239,7 +239,7 @@ TEST_P(Conformance, OneThatLeavesIsReadAndEmptiedAndTakesNothingNew) {
   EXPECT_TRUE(os::list_directory(directory / "slots")->empty());
 }
 
-// Every tier of the registry, and an emulated one before each.
+// Returns every tier of the registry, and an emulated tier over each.
 std::vector<std::string> members() {
   std::vector<std::string> all = tier_names();
   for (const std::string& name : tier_names()) all.push_back("emulated_" + name);

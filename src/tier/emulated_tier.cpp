@@ -33,7 +33,7 @@ class EmulatedTier final : public Tier {
     real_->release(slot);
     if (const auto entry = held_.extract(slot)) used_ -= entry.mapped();
   }
-  // What an earlier engine left is kept even where the description has less room now.
+  // Slots that an earlier engine left are kept even if the description has less room now.
   base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override {
     PERDURE_CHECK(real_->adopt(slot, bytes));
     take(slot, bytes);

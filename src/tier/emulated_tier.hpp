@@ -1,7 +1,7 @@
 #pragma once
-// A tier whose transfers take as long as an emulated device says; the real tier behind it still holds every byte. The
-// SlotIo moves the bytes, so the callers that know when a transfer begins wait for its time: the engine, from a grant
-// until it answers that the chunk is written, and the flusher, before it reads a chunk.
+// An emulated tier has transfers that take as long as an emulated device says; the real tier behind it still holds
+// every byte. SlotIo moves the bytes, so callers that know when a transfer begins wait for its time. These are the
+// engine, from a grant until it reports that the chunk is written, and the flusher, before it reads a chunk.
 #include "device/emulator.hpp"
 #include "tier/tier.hpp"
 

@@ -1,4 +1,4 @@
-// What conformance_test.cpp does not say: the room of an emulated tier.
+// Tests the room of an emulated tier, which conformance_test.cpp leaves out.
 #include "tier/emulated_tier.hpp"
 
 #include <gtest/gtest.h>

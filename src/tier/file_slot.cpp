@@ -1,4 +1,4 @@
-// Slots in files: memory that is mapped, or written and read in place.
+// Implements slots in files: memory that is mapped, or written and read in place.
 #include <algorithm>
 #include <mutex>
 #include <vector>
@@ -10,11 +10,11 @@
 namespace perdure::tier {
 namespace {
 
-// Hash a block while it is in the cache that the kernel is about to read it from (or has just filled).
+// A block is hashed while it is in the cache: before the kernel reads it, or right after it was filled.
 constexpr std::uint64_t kIoBlock = 256 * base::KiB;
 
-// Another thread of the application may write to its memory during a checkpoint. A block is copied first, so that the
-// hash is that of the bytes that the file gets.
+// Another thread of the application may write to its memory during a checkpoint. A block is copied first, so that its
+// hash matches the bytes in the file.
 base::ByteSpan own_block() {
   thread_local std::vector<std::byte> block;
   block.resize(kIoBlock);
@@ -39,7 +39,7 @@ class MappedSlot final : public SlotAccess {
   base::Status prepare(std::uint64_t bytes, bool fresh) override {
     std::lock_guard guard(preparing_);
     if (populated_ >= bytes && !fresh) return {};
-    populated_ = 0;  // should it fail
+    populated_ = 0;  // in case populate() fails
     PERDURE_CHECK(mapping_.populate(0, bytes));
     populated_ = bytes;
     return {};
@@ -83,7 +83,7 @@ class FileSlot final : public SlotAccess {
     }
     return {};
   }
-  // A file is as long as what was written there.
+  // A file is as long as the data written there.
   base::Result<std::uint64_t> size() override {
     PERDURE_TRY(const std::uint64_t end, file_.size());
     return end - std::min(end, begin_);
@@ -99,7 +99,7 @@ class FileSlot final : public SlotAccess {
 base::Result<std::unique_ptr<SlotAccess>> open_file_slot(const SlotAddress& slot) {
   PERDURE_TRY(auto file, os::File::open(slot.path, os::Open::read_write));
   if (!slot.mapped) return std::make_unique<FileSlot>(std::move(file), slot.offset);
-  // A mapping needs no descriptor; hundreds of slots must not use hundreds of them.
+  // A mapping needs no descriptor, and hundreds of slots must not use hundreds of them.
   PERDURE_TRY(auto mapping, os::Mapping::map(file, slot.offset, slot.capacity, true));
   mapping.advise_huge_pages();
   return std::make_unique<MappedSlot>(std::move(mapping));

@@ -1,5 +1,5 @@
-// The file tier: one preallocated file per slot on a node-local directory, overwritten in place and never truncated
-// (the DEEP-ER measurements show what truncation and deletion cost).
+// The file tier keeps one preallocated file per slot in a node-local directory. Files are overwritten in place and
+// never truncated (the DEEP-ER measurements show the cost of truncation and deletion).
 #include <algorithm>
 #include <charconv>
 
@@ -12,7 +12,7 @@
 namespace perdure::tier {
 namespace {
 
-constexpr std::uint64_t kBlock = 64 * base::KiB;  // room is taken in steps of it
+constexpr std::uint64_t kBlock = 64 * base::KiB;  // room is taken in multiples of it
 const std::string kPrefix = "slot-";
 
 struct Slot {
@@ -71,7 +71,7 @@ class FileTier final : public Tier {
     if (slots_[slot].backed < need) {
       PERDURE_TRY(const auto file, os::File::open(path(slot), os::Open::create));
       PERDURE_CHECK(file.preallocate(need));
-      PERDURE_CHECK(file.truncate(need));  // where the file system cannot preallocate
+      PERDURE_CHECK(file.truncate(need));  // if the file system cannot preallocate
       backed_ += need - slots_[slot].backed;
       slots_[slot].backed = need;
     }
@@ -91,7 +91,7 @@ class FileTier final : public Tier {
     return {};
   }
 
-  // One that was filled when chunks could be larger still has all of its chunk.
+  // A slot that was filled when chunks could be larger still has all of its chunk.
   SlotAddress address(std::uint64_t slot) const override {
     const std::uint64_t backed = slot < slots_.size() ? slots_[slot].backed : 0;
     return {number_, slot, path(slot), 0, std::max(properties_.slot_bytes, backed), false, false};
@@ -107,7 +107,7 @@ class FileTier final : public Tier {
     return bytes > properties_.slot_bytes ? 0 : limit() / base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
   }
 
-  // Slot files are made when they are needed: creating them takes a few system calls, not a pass over memory.
+  // Slot files are made when they are needed. Creating them takes a few system calls, not a pass over memory.
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>&, std::uint64_t) override { return {}; }
   void disown(std::uint64_t) override {}
 
@@ -122,7 +122,7 @@ class FileTier final : public Tier {
  private:
   std::string path(std::uint64_t slot) const { return properties_.directory + "/" + kPrefix + std::to_string(slot); }
 
-  // The free slot with the most room: least to preallocate.
+  // Returns the free slot with the most room, which needs the least preallocation.
   std::size_t best_free() const {
     std::size_t best = slots_.size();
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -130,7 +130,7 @@ class FileTier final : public Tier {
     return best;
   }
 
-  // By default at most half of what the file system would have free without our slots.
+  // The default is at most half of the space that the file system would have free without our slots.
   std::uint64_t limit() const {
     if (properties_.max_bytes != 0) return properties_.max_bytes;
     const auto room = os::space(properties_.directory);

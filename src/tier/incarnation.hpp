@@ -1,5 +1,5 @@
 #pragma once
-// Which life of a tier's directory this is.
+// Identifies the incarnation of a tier's directory, from its creation to its removal.
 #include <cstdint>
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace perdure::tier {
 
-/// The random number in the file `incarnation` of the directory, which is made if there is none, or half of one. A
-/// directory that was removed and made anew has another: what a catalog says of its slots holds no more.
-/// `existing`: PERDURE_NOT_FOUND instead of making one.
+/// Returns the random number in the directory's file `incarnation`, which is made if it is missing or incomplete. A
+/// directory that was removed and made again has another number, and a catalog's records about its slots are void.
+/// `existing`: fails with PERDURE_NOT_FOUND instead of making one.
 base::Result<std::uint64_t> read_or_make_incarnation(const std::string& directory, bool existing = false);
 
 }  // namespace perdure::tier

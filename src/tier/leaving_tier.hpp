@@ -1,6 +1,6 @@
 #pragma once
-// A tier that the configuration does not name any more, and that still holds what an earlier launch put there: it is
-// read, flushed and emptied like any other, and takes nothing new.
+// A leaving tier is one that the configuration does not name any more, and that still holds an earlier launch's data.
+// It is read, flushed and emptied like any other, and takes nothing new.
 #include <memory>
 
 #include "tier/tier.hpp"

@@ -1,7 +1,7 @@
-// The memory tier: sparse shared-memory files (the arena) cut into slots. A slot's address range is as large as a
-// chunk may be, its backing grows to what chunks really needed and is recycled with it, so that copies run at memory
-// speed and not at page-fault speed. Slots that follow each other are in several files: the kernel lets one thread at a
-// time write to a file.
+// The memory tier cuts sparse shared-memory files (the arena) into slots. A slot's address range is as large as the
+// largest chunk. Its backing grows to the size that chunks needed, and is recycled with the slot. So copies run at
+// memory speed and not at page-fault speed. Consecutive slots are in several files, because the kernel lets one thread
+// at a time write to a file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using base::MiB;
 constexpr std::uint64_t kPage = 2 * MiB;  // backing grows by huge pages
 constexpr std::uint64_t kFirstSlot = kPage;
 constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '2'};
-constexpr char kMagicOfOneFile[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};  // whose header ends before `parts`
+constexpr char kMagicOfOneFile[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};  // its header ends before `parts`
 constexpr std::uint64_t kParts = 4;                                            // of a new arena
 constexpr std::uint64_t kSeenLately_ns = 1'000'000'000;
 
@@ -37,17 +37,17 @@ struct MemorySlot {
   bool used = false;
   bool fresh = false;
   std::uint64_t owner = 0;
-  std::uint64_t backed = 0;  // bytes from the slot's beginning that have, or were promised, memory
+  std::uint64_t backed = 0;  // bytes from the slot's beginning that have memory, or were promised it
 };
 
-/// The files of an arena: the first one has its header, and slots go round.
+/// The files of an arena: the first one has its header, and slots are dealt to the files in turn.
 class ArenaFiles {
  public:
   ArenaFiles(std::vector<os::File> files, std::uint64_t stride) : files_(std::move(files)), stride_(stride) {}
 
   const os::File& of(std::uint64_t slot) const { return files_[slot % files_.size()]; }
   std::uint64_t offset_of(std::uint64_t slot) const { return kFirstSlot + slot / files_.size() * stride_; }
-  /// How many slots there are, when each file is as long as the others' slots ask for: one may have been lost.
+  /// Returns the number of slots for which every file is long enough, since one file may have been lost.
   base::Result<std::uint64_t> complete() const {
     std::uint64_t slots = 0;
     for (std::size_t part = 0; part < files_.size(); ++part) {
@@ -58,13 +58,13 @@ class ArenaFiles {
     for (std::uint64_t slot = slots; slot > 0 && slot + files_.size() > slots; --slot) PERDURE_CHECK(have(slot - 1));
     return slots;
   }
-  /// The slot's file reaches to its end.
+  /// Makes the slot's file reach to the slot's end.
   base::Status have(std::uint64_t slot) const {
     PERDURE_TRY(const std::uint64_t size, of(slot).size());
     const std::uint64_t end = offset_of(slot) + stride_;
     return size >= end ? base::Status() : of(slot).truncate(end);
   }
-  /// The header's last: without it nobody would look for the others.
+  /// Removes the file with the header last: without it nobody would look for the others.
   base::Status remove() const {
     base::Status outcome;
     for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
@@ -92,7 +92,7 @@ class MemoryTier final : public Tier {
   const Properties& properties() const override { return properties_; }
   std::uint64_t incarnation() const override { return incarnation_; }
 
-  // What an earlier engine left: slots beyond the header, with the backing that they already have.
+  // Takes up slots that an earlier engine left after the header, with the backing that they have.
   base::Status discover() {
     PERDURE_TRY(const std::uint64_t slots, files_.complete());
     for (std::uint64_t number = 0; number < slots; ++number) {
@@ -178,7 +178,7 @@ class MemoryTier final : public Tier {
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) override {
     std::vector<Reserved> ready;
     std::vector<bool> taken(slots_.size(), false);
-    std::optional<SystemRoom> room;  // asked for once: it is in dozens of files of the system
+    std::optional<SystemRoom> room;  // asked for once, since that reads dozens of system files
     std::uint64_t promised = 0;      // of it
     for (std::uint64_t bytes : chunk_bytes) {
       const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
@@ -205,8 +205,8 @@ class MemoryTier final : public Tier {
   base::Status remove_all() override { return files_.remove(); }
 
  private:
-  // The free slot with the least backing that suffices, the owner's before nobody's before others'; slots_.size() when
-  // there is none.
+  // Returns the free slot with the least sufficient backing: the owner's before nobody's, and those before others'.
+  // Returns slots_.size() if there is none.
   std::size_t best_free(std::uint64_t need, std::uint64_t owner = 0) const {
     const auto rank = [owner](const MemorySlot& slot) { return slot.owner == owner ? 0 : slot.owner == 0 ? 1 : 2; };
     std::size_t best = slots_.size();
@@ -219,7 +219,7 @@ class MemoryTier final : public Tier {
     return best;
   }
 
-  // A slot of the owner, used or free, or a free one of nobody.
+  // Returns a slot of the owner, used or free, or a free one without an owner.
   std::size_t find_reservable(std::uint64_t need, std::uint64_t owner, const std::vector<bool>& taken) const {
     std::size_t found = slots_.size();
     for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -243,8 +243,8 @@ class MemoryTier final : public Tier {
     return bytes;
   }
 
-  // What others have is looked up in dozens of files. For a yes, and to tell how much there is, what was seen a moment
-  // ago will do.
+  // Finding the memory of other engines takes dozens of files. A slightly old value is good enough to allow a request,
+  // and to report usage.
   std::uint64_t others_bytes(std::uint64_t most_age_ns) const {
     if (!others_) return 0;
     const std::uint64_t now = os::monotonic_ns();
@@ -270,8 +270,8 @@ class MemoryTier final : public Tier {
     return SystemRoom{space->available_bytes, os::available_memory_bytes(), os::total_memory_bytes()};
   }
 
-  // What was seen a moment ago is good for a yes, less what was given since: slots of one checkpoint are asked for one
-  // after the other, and the system says it in dozens of files.
+  // A slightly old value, less the bytes given since, is good enough to allow a request. The slots of one checkpoint
+  // are requested one after the other, and the system's answer takes dozens of files.
   bool system_has(std::uint64_t bytes) {
     if (bytes == 0) return true;
     const std::uint64_t now = os::monotonic_ns();
@@ -289,8 +289,7 @@ class MemoryTier final : public Tier {
     slot.fresh = true;
   }
 
-  // Extends a free slot, or adds one, so that it has `need` bytes; takes backing from other free slots when the limit
-  // asks for it.
+  // Extends a free slot to `need` bytes, or adds one. Takes backing from other free slots if the limit requires it.
   base::Result<std::size_t> grow(std::uint64_t need) {
     std::size_t slot = slots_.size();
     for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -318,9 +317,9 @@ class MemoryTier final : public Tier {
   Properties properties_;
   std::vector<MemorySlot> slots_;
   std::uint64_t backed_ = 0;
-  std::optional<SystemRoom> room_;  // as it was seen then
+  std::optional<SystemRoom> room_;  // as it was at seen_ns_
   std::uint64_t seen_ns_ = 0;
-  std::uint64_t given_ = 0;                // of it since, in bytes
+  std::uint64_t given_ = 0;                // bytes of it given since
   std::function<std::uint64_t()> others_;  // empty: the limit is this tier's alone
   mutable std::uint64_t others_bytes_ = 0;
   mutable std::optional<std::uint64_t> others_seen_ns_;
@@ -342,8 +341,8 @@ std::string path_of_part(const std::string& directory, std::uint64_t part) {
   return directory + "/arena" + (part == 0 ? "" : "-" + std::to_string(part));
 }
 
-// What cannot be read now may be there all the same: an arena is begun anew only where there is none, or no whole one.
-// Its other files are empty before it has a header.
+// An unreadable arena may be intact all the same. So a new one is begun only if there is none, or no whole one. Its
+// other files are empty before it has a header.
 base::Result<ArenaHeader> read_or_make_header(const os::File& file, const TierOptions& options) {
   ArenaHeader header{};
   auto raw = std::as_writable_bytes(std::span(&header, 1));
@@ -378,8 +377,7 @@ base::Result<std::unique_ptr<Tier>> make_memory_tier(const TierOptions& options)
   PERDURE_TRY(auto first, os::File::open(path_of_part(options.directory, 0), mode));
   files.push_back(std::move(first));
   PERDURE_TRY(const auto header, read_or_make_header(files[0], options));
-  // One that is lost is made again: its slots hold zeros, which no chunk's hash agrees with, and the others are as they
-  // were.
+  // A lost file is made again. Its slots hold zeros, which match no chunk's hash, and the other slots are as before.
   for (std::uint64_t part = 1; part < header.parts; ++part) {
     PERDURE_TRY(auto other, os::File::open(path_of_part(options.directory, part), os::Open::create));
     files.push_back(std::move(other));

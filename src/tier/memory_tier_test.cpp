@@ -49,7 +49,7 @@ TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
   EXPECT_FALSE((*tier)->can_hold(1));
 }
 
-// One limit for all engines of a user on a node, unless one was set.
+// All engines of a user on a node share one limit, unless one was set.
 TEST(MemoryTier, ByDefaultCountsWhatOthersHave) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   std::uint64_t others = 0;
@@ -68,7 +68,7 @@ TEST(MemoryTier, ByDefaultCountsWhatOthersHave) {
   EXPECT_NE(refused.error().cause.find("of 3.0 MiB in use, as other engines on this node have"), std::string::npos)
       << refused.error().cause;
   EXPECT_TRUE(tier->reserve({2 * MiB, 2 * MiB}, 7).empty());
-  others = limit - 4 * MiB;  // a no is looked at again at once
+  others = limit - 4 * MiB;  // a refusal is checked again at once
   EXPECT_TRUE(tier->acquire(2 * MiB));
   os::shift_monotonic_clock(-2'000'000'000);
 
@@ -77,8 +77,7 @@ TEST(MemoryTier, ByDefaultCountsWhatOthersHave) {
   EXPECT_TRUE(make_tier("memory", chosen).value()->acquire(2 * MiB));
 }
 
-// Whoever had the slot before it was given up remembers that it is backed; only `fresh` tells him that it is not any
-// more.
+// The slot's last owner remembers that it is backed. Only `fresh` tells it that this is not so any more.
 TEST(MemoryTier, ASlotThatIsReleasedUnwrittenIsStillFreshForTheNext) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   auto tier = make_tier("memory", {0, directory.path(), 2 * MiB, 8 * MiB});
@@ -112,7 +111,7 @@ TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
   EXPECT_EQ((*second)->usage().slots, 0u);
 }
 
-/// Slots with what they hold, as whoever gets them fills them.
+/// Slots with content, as their owners fill them.
 class Arena : public testing::Test {
  protected:
   std::unique_ptr<Tier> open(bool existing = false) {
@@ -216,7 +215,7 @@ TEST_F(Arena, OfWhichAFileIsLostKeepsWhatIsInTheOthers) {
   }
 }
 
-// Whatever it was killed at, the next one finds all of it.
+// At whatever step it was killed, the next one finds all of it.
 TEST_F(Arena, ThatIsRemovedHalfIsRemovedWholeByTheNext) {
   auto tier = open();
   for (const char* file : {"arena-3", "arena-2"}) ASSERT_TRUE(os::remove_file(directory_ / file));
@@ -224,7 +223,7 @@ TEST_F(Arena, ThatIsRemovedHalfIsRemovedWholeByTheNext) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }
 
-// What is in its other files belongs to an arena that nobody knows any more.
+// Its other files belong to an arena that nobody knows any more.
 TEST_F(Arena, WithoutAHeaderIsBegunAnewWhole) {
   {
     auto tier = open();

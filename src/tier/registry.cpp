@@ -1,4 +1,4 @@
-// The tiers there are. A new one is a source file, and here its declaration and its row.
+// Lists the tiers. A new one is a source file, and here its declaration and its row.
 #include <algorithm>
 #include <array>
 
@@ -62,20 +62,20 @@ base::Result<std::unique_ptr<SlotAccess>> open_slot(const SlotAddress& slot) {
 
 namespace {
 
-// Slots leave this of their file system to the catalog beside them, which notes each that is given up.
+// Slots leave this much of their file system to the catalog beside them, which records each slot that is given up.
 constexpr std::uint64_t kFileSystemMargin = 1 * base::MiB;
 
 }  // namespace
 
 bool memory_allows(const SystemRoom& room, std::uint64_t bytes) {
-  // What stays free for the application and the kernel: a twentieth of the machine, at most 1 GiB.
+  // This margin stays free for the application and the kernel: a twentieth of the machine, at most 1 GiB.
   const std::uint64_t margin = std::min<std::uint64_t>(room.total_memory_bytes / 20, base::GiB);
   return room.file_system_bytes >= kFileSystemMargin && room.file_system_bytes - kFileSystemMargin >= bytes &&
          room.memory_bytes >= bytes && room.memory_bytes - bytes >= margin;
 }
 
-// Slots of one checkpoint are asked for one after the other. Of what is little, and leaves as much again, nobody else
-// takes the rest within a second.
+// Slots of one checkpoint are requested one after the other. If a request is small, and leaves as much again, nobody
+// else takes the rest within a second.
 bool still_allows(const SystemRoom& room, std::uint64_t bytes, std::uint64_t age_ns) {
   constexpr std::uint64_t kFresh_ns = 20'000'000, kFreshForLittle_ns = 1'000'000'000, kLittle = 256;
   const bool is_little = bytes <= std::min(room.file_system_bytes, room.memory_bytes) / kLittle;

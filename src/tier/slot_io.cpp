@@ -15,10 +15,10 @@ base::Status check_range(const SlotAddress& slot, std::uint64_t offset, std::uin
 
 // Smaller pieces are written and read together.
 constexpr std::uint64_t kGathered = 256 * base::KiB;
-// What passes the caches by is at least so long, where all of it is much.
+// A run that bypasses the caches is at least this long, if all of it is large.
 constexpr std::uint64_t kLongRun = 4 * base::KiB;
 
-/// What nobody wants is hashed where it is.
+/// Unwanted bytes are hashed in place.
 void scatter_memory(base::ConstByteSpan memory, std::span<const base::MemorySpan> spans, base::Hasher& hasher) {
   const std::uint64_t stream_from = memory.size() < base::kStreamFrom ? base::kStreamFrom : kLongRun;
   for (const auto& span : spans) {
@@ -105,7 +105,7 @@ base::Result<std::shared_ptr<SlotAccess>> SlotIo::open(const SlotAddress& slot) 
     return known->second;
   }
   base::Result<std::shared_ptr<SlotAccess>> access = open_slot(slot);
-  if (!access && access.error().retryable && !files_.empty()) {  // all descriptors of the process may be taken
+  if (!access && access.error().retryable && !files_.empty()) {  // the process may have used up its descriptors
     close_files(0);
     access = open_slot(slot);
   }

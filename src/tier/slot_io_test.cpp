@@ -55,8 +55,8 @@ TEST_P(SlotIoTest, PartsWrittenInPiecesReadBackInOtherPiecesWithTheSameHash) {
   EXPECT_EQ(reading.digest(), base::hash128(data));
 }
 
-// A thread of the application that writes to its memory during a checkpoint costs no version: what was stored matches
-// its hash. The writer is another process, so that this one has no race.
+// A thread of the application that writes to its memory during a checkpoint must not damage the version: the stored
+// bytes match their hash. The writer is another process, so that this one has no race.
 TEST_P(SlotIoTest, HashesWhatTheSlotGotWhoeverWritesToTheSourceMeanwhile) {
   constexpr std::size_t kBytes = base::MiB, kRounds = 20;
   void* shared = ::mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -82,7 +82,7 @@ TEST_P(SlotIoTest, HashesWhatTheSlotGotWhoeverWritesToTheSourceMeanwhile) {
     EXPECT_TRUE(io.read(slot, 0, back, reading));
     EXPECT_EQ(filling.digest(), base::hash128(back));
     if (HasFailure()) break;
-    round += turns->load() != seen ? 1 : 0;  // only what ran beside the writer counts
+    round += turns->load() != seen ? 1 : 0;  // only rounds beside the writer count
     seen = turns->load();
   }
   ::kill(writer, SIGKILL);
@@ -248,7 +248,7 @@ TEST(SlotIoOfManySlots, KeepsTheFilesThatWereUsedLast) {
   for (std::size_t i = 0; i < SlotIo::kMostFiles + 1; ++i) slots.push_back(tier->address(*tier->acquire(1)));
   for (std::size_t i = 0; i < SlotIo::kMostFiles; ++i) ASSERT_TRUE(io.size(slots[i]));
   ASSERT_TRUE(io.size(slots[0]));      // the first one is the one used last
-  ASSERT_TRUE(io.size(slots.back()));  // takes the place of the second one
+  ASSERT_TRUE(io.size(slots.back()));  // replaces the second one
   os::FaultRules refuse({{"open", "slot-", EACCES}});
   const test_support::InstalledHooks hooks(refuse);
   EXPECT_TRUE(io.size(slots[0]));

@@ -1,5 +1,5 @@
 // Recoveries that fail: a node that cannot recover, an exporter that dies or hangs in the middle of it. What the store
-// has whole is read from there, and nothing is tried for ever. (docs/adr/0034)
+// has whole is read from there, and nothing is tried for ever. (docs/adr/0020)
 #include <gtest/gtest.h>
 
 #include "node_loss.hpp"

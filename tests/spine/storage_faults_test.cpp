@@ -25,7 +25,7 @@ bool reads(const std::string& call) { return call == "open" || call == "lstat"; 
 
 std::vector<Case> all_cases(const std::string& modes_end = {}) {
   std::vector<Case> cases;
-  for (const std::string mode : {"embedded" + modes_end, "daemon" + modes_end}) {
+  for (const std::string& mode : {"embedded" + modes_end, "daemon" + modes_end}) {
     for (const char* call : {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "fallocate", "lstat"})
       cases.push_back({mode, call, "EIO", PERDURE_IO, false, reads(call)});
     for (const char* error : {"ENOSPC", "EDQUOT"})

@@ -1,11 +1,11 @@
-"""Perdure, the resilience runtime for parallel programs: checkpoints are read and written as numpy arrays.
+"""Perdure, the resilience runtime for parallel programs, reads and writes checkpoints as numpy arrays.
 
 Reading needs a store only:
 
     with perdure.Store("perdure-store").open("plate") as checkpoint:
         rows = checkpoint["temperature"][100:200]
 
-Writing is a job's, alone or with an mpi4py communicator:
+Writing needs a job, alone or with an mpi4py communicator:
 
     with perdure.Job(MPI.COMM_WORLD) as job:
         job.protect_block("temperature", mine, (600, 500))

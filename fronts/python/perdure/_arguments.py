@@ -1,4 +1,4 @@
-"""Arguments on their way to the C library."""
+"""Converts arguments on their way to the C library."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from . import errors
 from ._capi import ffi
 
 MESSAGE_BYTES = 4096
-"""Room for what the library says when it could not open something."""
+"""A text for the library, or room for its error when an open fails."""
 
 
 def c_text(text: str, what: str) -> Any:
-    """For a const char*; it has to be kept until the call returns. C would cut it at a 0."""
+    """Makes a const char*, which has to be kept until the call returns. C would cut it at a 0."""
     return c_bytes(text.encode(), what)
 
 
 def c_path(path: Union[str, "os.PathLike[str]"]) -> Any:
-    """The same of a path, as the file system has it, or SCHEME://PLACE."""
+    """Makes the same of a path, as the file system has it, or SCHEME://PLACE."""
     return c_bytes(os.fsencode(path), "the path")
 
 
@@ -32,8 +32,8 @@ def c_bytes(text: bytes, what: str) -> Any:
 
 
 def c_version(version: Optional[int]) -> int:
-    """As the library has it: -1 for the newest. What does not fit becomes one that the library refuses, which it does on
-    all ranks where the call is collective."""
+    """Gives the library's number: -1 for the newest. A number that does not fit becomes one that the library refuses.
+    In a collective call it does so on all ranks."""
     if version is None:
         return -1
     number = operator.index(version)
@@ -41,11 +41,11 @@ def c_version(version: Optional[int]) -> int:
 
 
 def address_of(array: numpy.ndarray) -> Any:
-    """Of the first element, of an array that its caller keeps."""
+    """Gives the address of the first element; the caller keeps the array."""
     return ffi.cast("void*", array.__array_interface__["data"][0])
 
 
 def unopened(status: int, message: Any) -> errors.Error:
-    """Why nothing could be opened. The library does not say whether that may go away; these kinds do."""
+    """Makes the error of a failed open. The library does not say whether it may go away; these kinds do."""
     passing = (errors.Status.UNAVAILABLE, errors.Status.BUSY, errors.Status.TIMEOUT)
     return errors.error_of(status, ffi.string(message).decode("utf-8", "replace"), status in passing)

@@ -1,4 +1,4 @@
-"""Arrays on their way to the C library: what a job protects, checked and described as perdure.h has it."""
+"""Checks the arrays that a job protects, and describes them to the C library as in perdure.h."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MOST_DIMENSIONS = 8
 
 
 def check_memory(array: Any, text: str, dense: bool) -> None:
-    """InvalidArgument of what is no memory that a restore can fill: not a numpy array, not writable, with objects in it,
-    or, where `dense` is set, not in C's order without gaps."""
+    """Raises InvalidArgument if a restore cannot fill `array`: it is not a numpy array, not writable, or has objects in
+    it. With `dense`, it must also be in C's order without gaps."""
     if not isinstance(array, numpy.ndarray):
         raise errors.refused(f"{text}: it is {type(array).__name__}, not a numpy array, whose memory stays where it is")
     if isinstance(array, numpy.ma.MaskedArray):
@@ -72,8 +72,9 @@ class Declaration:
 
 
 class Boxes:
-    """Parts of an array in checked memory, each an array with the ghosts around it, in any layout: `native` are perdure_box,
-    `count` of them, valid as long as this lives. Those without elements are left out, as the library wants it."""
+    """Parts of an array in checked memory, each an array with the ghosts around it, in any layout. `native` are
+    perdure_box, `count` of them, valid as long as this lives. Parts without elements are left out, as the library
+    wants it."""
 
     def __init__(self, declared: Declaration, boxes: Sequence[Tuple[Any, numpy.ndarray]]) -> None:
         self._kept: List[Any] = []
@@ -108,7 +109,7 @@ def first_element(array: numpy.ndarray, ghosts: Sequence[int]) -> int:
 
 
 def common_dtype(boxes: Sequence[Tuple[Any, Any]], dtype: Any, text: str) -> numpy.dtype:
-    """The dtype of all boxes, and `dtype` where there are none."""
+    """The dtype of all boxes, or `dtype` if there are none."""
     found = None if dtype is None else numpy.dtype(dtype)
     for _, array in boxes:
         of_box: Optional[numpy.dtype] = getattr(array, "dtype", None)

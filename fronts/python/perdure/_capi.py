@@ -1,7 +1,7 @@
-"""The C library: its declarations, and how it is found and loaded.
+"""Declares the C library, finds it and loads it.
 
 The declarations are those of perdure.h and perdure_reader.h; tests/test_capi.py compares them, so that neither can
-change alone. Whoever wants functions of the C API that this package does not wrap can call `lib` with `ffi`.
+change alone. To use functions of the C API that this package does not wrap, call `lib` with `ffi`.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ _SONAME = "libperdure.so." + ".".join(__version__.split(".")[: 2 if __version__.
 
 
 def _beside_the_package() -> Iterator[Path]:
-    """Files that may be the library of the prefix into which this package, or this Python, is installed."""
+    """Lists files that may be the library of the prefix into which this package, or this Python, is installed."""
     seen = set()
     multiarch = sysconfig.get_config_var("MULTIARCH") or ""
     parents = [parent for parent in Path(__file__).resolve().parents if parent.name in ("lib", "lib64")]
@@ -220,7 +220,7 @@ def _beside_the_package() -> Iterator[Path]:
 
 def _candidates() -> List[str]:
     named = os.environ.get("PERDURE_LIBRARY")
-    if named:  # somebody means this one: another one in its place would only be confusing
+    if named:  # the user means this one: another one in its place would only be confusing
         return [named]
     return [str(file) for file in _beside_the_package() if file.exists()] + [_SONAME]
 
@@ -243,7 +243,7 @@ def _load() -> Tuple[Any, str]:
 
 
 def _check_version(found: str, place: str) -> None:
-    """Before 1.0 a minor version may change structures, which would be read wrongly without a word."""
+    """Before 1.0 a minor version may change structures, which would silently be misread."""
     if found.split(".")[:2] != __version__.split(".")[:2]:
         raise ImportError(
             f"perdure: this package is version {__version__}, and the C library {place} is version {found}. Install the"
@@ -258,5 +258,5 @@ _check_version(library_version, library_path)
 
 
 def text_of(pointer: Any) -> str:
-    """A text of the library; "" of a null pointer."""
+    """Gives a text of the library; "" of a null pointer."""
     return "" if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", "replace")

@@ -14,14 +14,14 @@ _told_mpi = False
 
 
 def opened(job: Any) -> int:
-    """Until closed() is called with this number, or the job is gone, it is closed at the end."""
+    """Closes the job at the end, unless closed() is called with this number, or the job is gone."""
     number = next(_numbers)
     _open[number] = weakref.ref(job, lambda _: closed(number))
     return number
 
 
 def closed(number: int) -> None:
-    """Of a job that is closed already. [any thread]"""
+    """Notes that a job is closed already. [any thread]"""
     _open.pop(number, None)
 
 
@@ -40,7 +40,7 @@ def before_finalize(mpi: Any) -> None:
 
 
 def by_exception() -> bool:
-    """Python ends because of an exception that nobody caught."""
+    """Tells whether Python ends because of an exception that nobody caught."""
     return getattr(sys, "last_value", None) is not None
 
 

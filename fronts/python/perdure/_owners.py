@@ -1,4 +1,5 @@
-"""Who has the arrays that a job protects: functions, dicts and objects, which are asked at each checkpoint and restore."""
+"""Owners have the arrays that a job protects: functions, dicts and objects, which are asked at each checkpoint and
+restore."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ import numpy
 from . import errors
 
 Source = Union[numpy.ndarray, Callable[[], numpy.ndarray]]
-"""An array, or who gives it."""
+"""Either an array, or a function that gives it."""
 
 
 class Registration:
-    """How memory is registered. `calls(memory)` checks it, and gives the calls of the C library, the first of which
-    registers it. `fixed(memory)`: what all ranks know of it, and an owner alone cannot change. `kept(memory)`: the same
-    memory as a job keeps it, which nobody else changes."""
+    """Says how memory is registered. `calls(memory)` checks it, and gives the calls of the C library; the first one
+    registers it. `fixed(memory)`: the properties that all ranks know, and that an owner alone cannot change.
+    `kept(memory)`: the same memory as a job keeps it, which nobody else changes."""
 
     def __init__(
         self,
@@ -39,7 +40,7 @@ class Items:
         self.left_out: Set[str] = set()  # regions of it that were unprotected
 
     def name_of(self, key: Any) -> str:
-        """Of the region of an item."""
+        """The name of the region of an item."""
         if not isinstance(key, str):
             raise errors.refused(f"key {key!r}: the region is called as it, which has to be a text; pass keys=")
         return self.prefix + key
@@ -49,7 +50,8 @@ class Items:
 
 
 class Protected:
-    """A region. `memory` is what the library reaches into, so that it is not freed before it is unprotected."""
+    """A region. `memory` is the memory that the library uses; keeping it prevents its release before it is unprotected.
+    """
 
     def __init__(
         self,
@@ -68,19 +70,19 @@ class Protected:
         self.fixed = None if owner is None else how.fixed(memory)
 
     def is_at(self, memory: Any) -> bool:
-        """Whether the library would reach into the same elements."""
+        """Tells whether the library would use the same elements."""
         return self.lies is not None and isinstance(memory, type(self.memory)) and lies_as(memory) == self.lies
 
 
 def lies_as(memory: Any) -> Any:
-    """Equal where the library would reach into the same elements: of an array, or of boxes."""
+    """Gives a value that is equal if the library would use the same elements: of an array, or of boxes."""
     if not isinstance(memory, numpy.ndarray):
         return [(tuple(begin), lies_as(array)) for begin, array in memory]
     return memory.__array_interface__["data"][0], memory.shape, memory.strides, memory.dtype
 
 
 def read_of(owner: Callable[[], Any], text: str) -> Any:
-    """What an owner gives. Its exception is the cause of the error."""
+    """Gives the owner's array. An exception of the owner is the cause of the error."""
     try:
         return owner()
     except errors.Error:

@@ -1,4 +1,5 @@
-"""What is between the brackets of region[...]: which box covers it, and how it is taken out of the box. Pure."""
+"""Reads the brackets of region[...]: finds the box that covers them, and how to take the selection out of the box.
+Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Part = Union[int, slice]
 
 @dataclass(frozen=True)
 class Selection:
-    """A box of an array (`begin` <= index < `end`), and the key that takes what was asked for out of that box."""
+    """A box of an array (`begin` <= index < `end`), and the key that takes the selection out of that box."""
 
     begin: Tuple[int, ...]
     end: Tuple[int, ...]
@@ -22,7 +23,7 @@ class Selection:
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Of the box."""
+        """The shape of the box."""
         return tuple(end - begin for begin, end in zip(self.begin, self.end))
 
     @property
@@ -37,8 +38,8 @@ class Selection:
 
 
 def select(key: Any, shape: Sequence[int]) -> Selection:
-    """Of integers, slices and an ellipsis, as in numpy. IndexError when there are too many of them or an index is out of
-    the array; TypeError of anything else (lists, masks, None)."""
+    """Reads integers, slices and an ellipsis, as in numpy. IndexError when there are too many of them or an index is
+    out of the array; TypeError for anything else (lists, masks, None)."""
     parts, has_ellipsis = _complete(key, len(shape))
     begins: List[int] = []
     ends: List[int] = []
@@ -52,7 +53,7 @@ def select(key: Any, shape: Sequence[int]) -> Selection:
 
 
 def _complete(key: Any, dimensions: int) -> Tuple[List[Any], bool]:
-    """A part for each dimension."""
+    """Gives a part for each dimension."""
     parts = list(key) if isinstance(key, tuple) else [key]
     at = [number for number, part in enumerate(parts) if part is Ellipsis]
     if len(at) > 1:
@@ -82,7 +83,7 @@ def _one(part: Any, extent: int, dimension: int) -> Tuple[int, int, Part]:
 
 
 def indices(numbers: Any, dimensions: int, what: str) -> Tuple[int, ...]:
-    """A tuple of so many numbers from 0 to 2**64 - 1; a single integer stands for a tuple of one."""
+    """Makes a tuple of so many numbers from 0 to 2**64 - 1; a single integer stands for a tuple of one."""
     try:
         found = tuple(operator.index(n) for n in numbers) if hasattr(numbers, "__iter__") else (operator.index(numbers),)
     except TypeError:

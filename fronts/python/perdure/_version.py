@@ -1,3 +1,3 @@
-"""The version of this package, which is that of the C library that it is made for."""
+"""This package has the version of the C library that it is made for."""
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
-"""A group of ranks for the C library: callbacks into an mpi4py communicator, or into what has its methods.
+"""Makes a group of ranks for the C library: callbacks into an mpi4py communicator, or an object with its methods.
 
-What is asked of a communicator, with buffers as mpi4py has them (numpy arrays here):
+The communicator needs these methods, with buffers as mpi4py has them (numpy arrays here):
 
     Get_rank() -> int                  Get_size() -> int
     Barrier()                          Allreduce(send, receive, op=...)   of uint64, element by element
@@ -24,9 +24,9 @@ _METHODS = ("Get_rank", "Get_size", "Barrier", "Allreduce", "Allgather", "Bcast"
 
 
 class Group:
-    """A communicator as the C library wants it: `native` is the perdure_communicator. It has to be kept for as long as
-    the handle is open, because it owns the callbacks. A communicator of mpi4py is duplicated, so that messages of the
-    library and of the program cannot be taken for each other; release() frees that copy."""
+    """A communicator for the C library: `native` is the perdure_communicator. It has to be kept for as long as the
+    handle is open, because it owns the callbacks. A communicator of mpi4py is duplicated, so that messages of the
+    library and of the program cannot be mixed up; release() frees that copy."""
 
     def __init__(self, comm: Any) -> None:
         missing = [method for method in _METHODS if not callable(getattr(comm, method, None))]
@@ -51,21 +51,21 @@ class Group:
 
     @property
     def meets_at_the_end(self) -> bool:
-        """Its ranks come to MPI.Finalize() together, and have not yet."""
+        """Tells whether its ranks come to MPI.Finalize() together, and have not yet."""
         return self._mpi is not None and not self._mpi.Is_finalized()
 
     def before_finalize(self, tell: Callable[[Any], None]) -> None:
-        """tell(MPI) where it is a communicator of MPI."""
+        """Calls tell(MPI) if it is a communicator of MPI."""
         if self._mpi:
             tell(self._mpi)
 
     def release(self) -> None:
-        """Frees what was duplicated. [collective] To be called once, when the handle is closed."""
+        """Frees the duplicate. [collective] To be called once, when the handle is closed."""
         if self._mpi and not self._mpi.Is_finalized():
             self._comm.Free()
 
     def take_failure(self) -> Optional[BaseException]:
-        """The exception of the communicator in the last call of this thread, if there was one."""
+        """Gives the exception of the communicator in the last call of this thread, if there was one."""
         failure = getattr(self._failed, "error", None)
         self._failed.error = None
         return failure

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions: one class for each status of the C library."""
+"""Failures are exceptions: there is one class for each status of the C library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Dict, Tuple, Type
 
 
 class Status(enum.IntEnum):
-    """Outcome of a call, as perdure_status. Values never change their meaning."""
+    """The outcome of a call, as perdure_status. Values never change their meaning."""
 
     OK = 0
     INVALID_ARGUMENT = 1
@@ -30,8 +30,8 @@ class Status(enum.IntEnum):
 
 
 class Error(Exception):
-    """A failure: `status` says of which kind, `text` has the object, the cause and the remedy, and `retryable` is true
-    when it may go away by itself. Its subclasses are the kinds."""
+    """A failure: `status` is its kind, `text` has the object, the cause and the remedy. `retryable` is true when it may
+    go away by itself. Its subclasses are the kinds."""
 
     status: Status
     text: str
@@ -43,7 +43,7 @@ class Error(Exception):
         self.text = text
         self.retryable = retryable
 
-    def __str__(self) -> str:  # that of OSError, which some kinds are too, would show a number
+    def __str__(self) -> str:  # that of OSError, a base of some kinds, would show a number
         return self.text
 
     def __reduce__(self) -> Tuple[object, ...]:  # so that a process of a pool can tell it to its parent
@@ -51,11 +51,11 @@ class Error(Exception):
 
 
 class InvalidArgument(Error, ValueError):
-    """A wrong argument; nothing was done."""
+    """An argument is wrong; the call did nothing."""
 
 
 class NotFound(Error, LookupError):
-    """There is no such checkpoint, version or file: of that name there is nothing, anywhere."""
+    """There is no such checkpoint, version or file: nothing exists under that name, anywhere."""
 
 
 class Exists(Error, FileExistsError):
@@ -140,10 +140,10 @@ _KINDS: Dict[int, Type[Error]] = {
 
 
 def error_of(status: int, text: str, retryable: bool = False) -> Error:
-    """The exception for a status, of its own class."""
+    """Makes the exception for a status, of its own class."""
     return _KINDS[status](status, text, retryable)
 
 
 def refused(text: str) -> InvalidArgument:
-    """The exception for an argument that this package refuses before the C library sees it."""
+    """Makes the exception for an argument that this package refuses before the C library sees it."""
     return InvalidArgument(Status.INVALID_ARGUMENT, f"{text} (invalid-argument)")

@@ -1,6 +1,6 @@
-"""Writing: a job protects numpy arrays, checkpoints them, and restores them, on any number of ranks.
+"""Writes checkpoints: a job protects numpy arrays, checkpoints them, and restores them, on any number of ranks.
 
-Calls marked [collective] are made by every rank of the job, in the same order; those marked [local] never communicate.
+Every rank of the job makes the calls marked [collective], in the same order; calls marked [local] never communicate.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Due(enum.IntFlag):
 
 @dataclass(frozen=True)
 class Progress:
-    """The background work of this rank's node and what this job did so far. `restored_version` is -1 before a restore;
-    `restore_source`: 0 nowhere, 1 tier, 2 store, 3 both; +4: from other nodes into the tier."""
+    """The background work of this rank's node, and the history of this job. `restored_version` is -1 before a restore;
+    `restore_source`: 0 nowhere, 1 tier, 2 store, 3 both; +4: other nodes copied it into the tier."""
 
     bytes_pending: int
     bytes_flushed: int
@@ -71,7 +71,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class PassedOver:
-    """A version that is newer than the one that a restore took. `created_ns`: when its checkpoint was begun, since 1970."""
+    """A version that is newer than the one that a restore took. `created_ns`: when its checkpoint was begun, since
+    1970."""
 
     version: int
     created_ns: int
@@ -80,8 +81,8 @@ class PassedOver:
 
 @dataclass(frozen=True)
 class Restored:
-    """What a restore took. `age_s`: since its checkpoint was begun; `source`: as Progress.restore_source; `passed_over`:
-    the newer versions that were not taken, the same on all ranks."""
+    """Describes the version that a restore took. `age_s`: seconds since its checkpoint was begun. `source`: as
+    Progress.restore_source. `passed_over`: the newer versions that were not taken, the same on all ranks."""
 
     name: str
     version: int
@@ -104,27 +105,28 @@ class StoredArray:
 
 
 class Job:
-    """An open Perdure, of this process alone (`comm` None) or of the ranks of a communicator: one of mpi4py, or anything
-    with its methods (perdure.communicator says which). [collective]
+    """An open Perdure, for this process alone (`comm` None) or for the ranks of a communicator. [collective] The
+    communicator is one of mpi4py, or an object with its methods (see perdure.communicator).
 
     `options`: a mapping, as in {"store.path": "/scratch/me/store"}, or a text as perdure_open() has it; the same on all
     ranks. Values are texts, numbers, paths, truth values, or lists of them.
 
-    Arrays are protected under names, by which a restore finds them again. Each has an id, too, which is made of the name
-    (the same everywhere), or given as `id=`. A job keeps the arrays that it protects alive, until
-    unprotect() or close(). They must not be resized or have their memory replaced meanwhile (array.resize(),
-    array.data = ...). Assign to what is in them (array[...] = new); `array = new` leaves the old one protected.
+    Arrays are protected under names, by which a restore finds them again. Each has an id, too, which is made from the
+    name (the same everywhere), or given as `id=`. A job keeps the arrays that it protects alive, until unprotect() or
+    close(). They must not be resized or have their memory replaced meanwhile (array.resize(), array.data = ...). Assign
+    to their elements (array[...] = new); `array = new` leaves the old one protected.
 
-    In place of an array, whatever has it can be protected: a function that gives it (protect("w", lambda: model.w)),
-    a dict (protect_items()), attributes of an object (protect_attributes()). They are read at each checkpoint and restore,
-    so the arrays may be others by then, of another size, too, where it is memory of one rank or rows of a list.
+    Instead of an array, its owner can be protected: a function that gives it (protect("w", lambda: model.w)), a dict
+    (protect_items()), attributes of an object (protect_attributes()). Each checkpoint and restore reads them. So the
+    arrays may be others by then, and have another size if they are memory of one rank or rows of a list.
 
-    Closed by close(), at the end of a `with`, or when it is forgotten, which is [collective], too. What is open when
-    Python ends, or at MPI.Finalize(), is closed then, and stored. Where an exception ends Python, or the ranks are not
-    MPI's, each node stores what it has, and no rank waits for another. Any thread may call; of one job, one call at a
-    time runs."""
+    close(), the end of a `with`, or the garbage collector closes the job, which is [collective], too. A job that is
+    open when Python ends, or at MPI.Finalize(), is closed then, and stored. If an exception ends Python, or the ranks
+    are not MPI's, each node stores its own data, and no rank waits for another. Any thread may call; one call at a time
+    runs on a job.
+    """
 
-    _left_to_library = False  # which ends the handle when the process ends
+    _left_to_library = False  # the library ends the handle when the process ends
 
     def __init__(self, comm: Any = None, options: Union[None, str, Mapping[str, Any]] = None) -> None:
         self._handle = ffi.NULL
@@ -132,8 +134,8 @@ class Job:
         self._lock = threading.RLock()
         self._calling = False
         self._protected: Dict[str, Protected] = {}
-        self._items: List[Items] = []  # dicts of which all is protected
-        self._names: Dict[int, str] = {}  # of what is protected, by id
+        self._items: List[Items] = []  # dicts of which all items are protected
+        self._names: Dict[int, str] = {}  # names of the protected regions, by id
         self._group: Optional[Group] = None
         text = ffi.NULL if options is None else c_text(_options_text(options), "the options")
         self._group = None if comm is None else Group(comm)
@@ -171,7 +173,8 @@ class Job:
             return
         try:
             self.close()
-        except errors.Error as failure:  # what ends the block is the reason, and must not be hidden by its consequence
+        except errors.Error as failure:  # the exception that ends the block is the reason, and must not be hidden by
+                                         # its consequence
             warnings.warn(f"closing the job failed, too: {failure}", RuntimeWarning, stacklevel=2)
 
     def __del__(self) -> None:
@@ -184,7 +187,7 @@ class Job:
 
     @property
     def rank(self) -> int:
-        """Of this process; 0 when it is alone."""
+        """The rank of this process; 0 when it is alone."""
         return self._group.native.rank if self._group else 0
 
     @property
@@ -192,7 +195,7 @@ class Job:
         """The number of ranks."""
         return self._group.native.size if self._group else 1
 
-    # What is protected
+    # Protected arrays
 
     def protect(
         self,
@@ -204,19 +207,20 @@ class Job:
         description: str = "",
         optional: bool = False,
     ) -> None:
-        """Registers memory of this rank alone, C- or Fortran-contiguous, writable. [local] It comes back on the same rank
-        of as many ranks as there were, or by restore_part(). Its dtype and shape are stored, and compared by a restore; of
-        a dtype that the library has no type for (half reals, texts, times) its size is.
+        """Registers memory of this rank alone, C- or Fortran-contiguous, writable. [local] It comes back on the same
+        rank of as many ranks as there were, or by restore_part(). Its dtype and shape are stored, and compared by a
+        restore. For a dtype that the library has no type for (half reals, texts, times), only its size is.
 
-        `array`, here and in the methods below: an array, or a function without arguments that gives it, and is asked now and
-        at each checkpoint and restore. What it gives may be another array by then, of another size, shape and type here. It
-        must not call the job. Where it fails, so does that call, on all ranks.
+        `array`, here and in the methods below: an array, or a function without arguments that gives it. The function is
+        called now and at each checkpoint and restore. By then it may give another array, here also of another size,
+        shape and type. It must not call the job. If it fails, that call fails on all ranks.
 
         `optional`, here and in the methods below: a restore may find that it is not stored. It stays as it is then, and
         was_restored() says so.
 
-        `name` has 1 to 64 of the characters A-Z a-z 0-9 . _ -, beginning with a letter. Protecting a name again replaces
-        its array, here and in the methods below. InvalidArgument says why an array cannot be protected."""
+        `name` has 1 to 64 of the characters A-Z a-z 0-9 . _ - and begins with a letter. Protecting a name again
+        replaces its array, here and in the methods below. InvalidArgument says why an array cannot be protected.
+        """
         with self._exclusive():
             number = self._id_for(name, id)
             self._register(name, number, array, optional, self._local(name, number, unit, description))
@@ -229,10 +233,10 @@ class Job:
         prefix: str = "",
         optional: bool = False,
     ) -> None:
-        """Registers the arrays of a dict, each under `prefix` and its key, as protect() does; owner["w"] = new replaces one.
-        [local] `keys`: these alone, which have to be there at each checkpoint and restore. None: all that there are then;
-        keys that have come are protected, and those that have gone are not any more. All or none: InvalidArgument says
-        which of them cannot be protected. unprotect() leaves one out."""
+        """Registers the arrays of a dict, each under `prefix` and its key, as protect() does; owner["w"] = new replaces
+        one. [local] `keys`: these alone, which have to be there at each checkpoint and restore. None: all keys at
+        that time; new keys are protected, and removed ones are not any more. All or none are registered:
+        InvalidArgument says which of them cannot be protected. unprotect() leaves one out."""
         with self._exclusive():
             items = Items(owner, prefix, optional)
             wanted = [(items.name_of(key), items.reads(key)) for key in (owner if keys is None else keys)]
@@ -243,8 +247,8 @@ class Job:
     def protect_attributes(
         self, owner: Any, names: Iterable[str], *, prefix: str = "", optional: bool = False
     ) -> None:
-        """Registers arrays that are attributes of an object, each under `prefix` and its name, as protect() does; owner.w =
-        new replaces one. [local] All or none, as protect_items()."""
+        """Registers arrays that are attributes of an object, each under `prefix` and its name, as protect() does.
+        [local] owner.w = new replaces one. Registers all or none, as protect_items()."""
         with self._exclusive():
             attributes = [(prefix + name, functools.partial(getattr, owner, name)) for name in names]
             self._all_or_none(attributes, optional, None)
@@ -263,12 +267,13 @@ class Job:
         id: Optional[int] = None,
         optional: bool = False,
     ) -> None:
-        """Registers this rank's block of an array of `shape` that is divided evenly, as block() says. [local] Every rank
-        does so, also one whose block is empty; it comes back on any number of ranks.
+        """Registers this rank's block of an array of `shape` that is divided evenly, as block() says. [local] Every
+        rank does so, also one whose block is empty; it comes back on any number of ranks.
 
         `array` is the block with `ghosts` elements of others around it, on both sides of each dimension, in any layout
-        (strides and Fortran's order, too). Ghosts are not stored; `fill_ghosts` lets a restore fill them.
-        `grid`: ranks in each dimension, whose product is their number; None: the most even."""
+        (strides and Fortran's order, too). Ghosts are not stored; `fill_ghosts` lets a restore fill them. `grid`: ranks
+        in each dimension, whose product is their number; None: the most even.
+        """
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
@@ -307,12 +312,13 @@ class Job:
         id: Optional[int] = None,
         optional: bool = False,
     ) -> None:
-        """Registers parts of an array of `shape`, each as (index of its first element, array), in any layout, or a function
-        that gives them. [local] Every rank does so; one that has nothing passes no boxes, and `dtype`. Each element has an
-        owner, or several with the same value, which is checked at checkpoints (Mismatch).
+        """Registers parts of an array of `shape`, each as (index of its first element, array), in any layout, or a
+        function that gives them. [local] Every rank does so; one that has no part passes no boxes, and `dtype`. Each
+        element has an owner, or several with the same value, which checkpoints check (Mismatch).
 
-        With `ghosts`, each array has so many elements of others around, on both sides of each dimension, and the index
-        is that of the first element behind them."""
+        With `ghosts`, each array has so many elements of others around it, on both sides of each dimension. The index
+        is that of the first element behind them.
+        """
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
@@ -341,9 +347,10 @@ class Job:
         id: Optional[int] = None,
         optional: bool = False,
     ) -> None:
-        """Registers this rank's rows of a list: particles, rows of a sparse matrix. [local] `array` is C-contiguous, its
-        first dimension counts the rows. Ranks may have other numbers of rows at every checkpoint; the list has them in
-        the order of the ranks. Before a restore, stored_array() says how many there are: together, ranks register all."""
+        """Registers this rank's rows of a list: particles, rows of a sparse matrix. [local] `array` is C-contiguous;
+        its first dimension counts the rows. Each rank may have another number of rows at every checkpoint; the list
+        has them in the order of the ranks. Before a restore, stored_array() says how many there are: together, ranks
+        register all."""
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
@@ -370,7 +377,7 @@ class Job:
         optional: bool = False,
     ) -> None:
         """Registers an array that is equal on all ranks, C-contiguous: the step (numpy.zeros((), int)), parameters.
-        [local] It is stored once; all its bytes, also those between members of a structure, are compared at every checkpoint
+        [local] It is stored once. Every checkpoint compares all its bytes, also those between members of a structure
         (Mismatch names two ranks)."""
         with self._exclusive():
             number = self._id_for(name, id)
@@ -394,25 +401,26 @@ class Job:
                 items.left_out.add(name)
 
     def block(self, shape: Sequence[int], grid: Optional[Sequence[int]] = None) -> Tuple[slice, ...]:
-        """This rank's block of an array that is divided evenly: whole[job.block(whole.shape)]. [local] It may be empty.
-        `grid`: ranks in each dimension, whose product is their number; None: the most even."""
+        """Gives this rank's block of an array that is divided evenly: whole[job.block(whole.shape)]. [local] It may be
+        empty. `grid`: ranks in each dimension, whose product is their number; None: the most even."""
         return self._block(Declaration("block", "", "u1", shape), grid)
 
-    # What has changed since checkpoints were stored
+    # Changes since checkpoints were stored
 
     def renamed(self, before: str, now: str) -> None:
-        """A stored region that was called `before` is the protected one that is called `now`. [local] Of one without a name
-        this is its number as a text. It may stay in the program: checkpoints that have the new name are not concerned."""
+        """Declares that the stored region called `before` is the protected one called `now`. [local] For a region
+        without a name, `before` is its number as a text. The declaration may stay in the program: it does not
+        concern checkpoints that have the new name."""
         self._call(lib.perdure_renamed, c_text(before, "the name"), c_text(now, "the name"))
 
     def pass_over(self, *regions: str) -> None:
-        """Stored regions are not needed any more: that the program does not protect them is no mistake. [local] "*": none is
-        that it does not protect."""
+        """Declares that the program no longer needs these stored regions: not protecting them is no mismatch. [local]
+        "*" means all regions that it does not protect."""
         for region in regions:
             self._call(lib.perdure_pass_over, c_text(region, "the name"))
 
     def was_restored(self, name: str) -> bool:
-        """Whether the last restore that succeeded filled an array; False where it was absent, or not asked for. [local]
+        """Tells whether the last successful restore filled an array; False if it was absent, or not asked for. [local]
         NotFound when it is not protected."""
         restored = ffi.new("int*")
         with self._exclusive():
@@ -424,7 +432,7 @@ class Job:
     # Checkpoints
 
     def checkpoint(self, name: str, version: int) -> None:
-        """Captures what is protected on all ranks as `name`, `version` (not negative); the arrays may change as soon as it
+        """Captures all protected arrays of all ranks as `name`, `version` (not negative); they may change as soon as it
         returns. [collective] When one rank fails, all get an error, and nothing of this version remains."""
         where = (_checkpoint_name(name), c_version(version))
         self._call_on_arrays(lambda: (lib.perdure_checkpoint, *where))
@@ -432,13 +440,15 @@ class Job:
     def restore(
         self, name: str, version: Optional[int] = None, regions: Optional[Sequence[Union[str, int]]] = None
     ) -> int:
-        """Fills what is protected (or only `regions`, by name or id) from a checkpoint, and gives the version that was
-        taken; None: the newest one that every rank can restore. [collective] Every byte is verified.
+        """Fills the protected arrays (or only `regions`, by name or id) from a checkpoint, and gives the version that
+        was taken. [collective] None: the newest version that every rank can restore. Every byte is verified.
 
-        NotFound: of this name there is nothing: a first start. Mismatch, on all ranks: there is no such version, and the
-        text says which there are; or what is protected is not what is stored, and the text says all of it: arrays that are
-        missing, left over, or of another size, type or shape. They belong together by their names. After these nothing was touched; after other failures the content of the arrays is
-        undefined. Corrupt: nothing whole is left. Incomplete: there are parts only."""
+        NotFound: nothing exists under this name: a first start. Mismatch, on all ranks: there is no such version, and
+        the text lists the existing ones. Or the protected arrays differ from the stored ones, and the text names all
+        differences. Arrays are missing, left over, or of another size, type or shape. Names say which arrays belong
+        together. After these errors nothing was touched; after other failures the content of the arrays is undefined.
+        Corrupt: nothing whole is left. Incomplete: there are parts only.
+        """
         with self._exclusive():
             where = (_checkpoint_name(name), c_version(version))
             unknown: List[Union[str, int]] = []
@@ -453,14 +463,14 @@ class Job:
             try:
                 self._call_on_arrays(call)
             except errors.Error as error:
-                if unknown:  # refused by the library, on all ranks: none is left waiting for this one
+                if unknown:  # the library refuses it on all ranks: none is left waiting for this one
                     raise self._not_protected(unknown, errors.Status.MISMATCH) from error
                 raise
             return self._progress()[1].restored_version
 
     def restore_branch(self, name: str, branch: str, version: Optional[int] = None) -> int:
-        """restore() of a branch ("3f9a12", as `perdure ls` writes it) and what that went on from, whichever branch is the
-        current one; the next checkpoint goes on from there. [collective]"""
+        """Restores from branch `branch` and the line it went on from, whichever branch is the current one. [collective]
+        `branch` is written as in `perdure ls` ("3f9a12"). The next checkpoint goes on from there."""
         with self._exclusive():
             text = branch.encode("utf-8", "replace") if isinstance(branch, str) else b""
             where = (_checkpoint_name(name), text, c_version(version))
@@ -469,7 +479,8 @@ class Job:
 
     @property
     def restored(self) -> Optional[Restored]:
-        """What the last restore of this job took, and passed over; None: there was none. [local]"""
+        """Describes the version that the last restore of this job took, and those that it passed over; None: there was
+        none. [local]"""
         info = ffi.new("perdure_restored_info*")
         try:
             self._call(lib.perdure_restored, info)
@@ -487,12 +498,13 @@ class Job:
     def restore_part(
         self, name: str, rank: int, region: Union[str, int], array: numpy.ndarray, version: Optional[int] = None
     ) -> None:
-        """Fills `array` with what rank `rank` of those that wrote a checkpoint had protected by protect(), however many
-        they were. [collective] Every rank may name another rank and region; who needs nothing asks for something that it
-        does not need. Nothing has to be protected. Mismatch: there is no such rank or region, or it is of another size."""
+        """Fills `array` with the array that rank `rank` of the writers had protected by protect(), however many writers
+        there were. [collective] Every rank may name another rank and region; a rank that needs nothing asks for some
+        array into memory that it does not use. The array need not be protected. Mismatch: there is no such rank or
+        region, or it is of another size."""
         with self._exclusive():
             refusal: Optional[errors.Error] = None
-            part: Tuple[Any, ...] = (-1, 0, ffi.NULL, 1, 1)  # of no rank: refused on all of them
+            part: Tuple[Any, ...] = (-1, 0, ffi.NULL, 1, 1)  # no such rank: refused on all of them
             try:
                 check_memory(array, f"region {region!r}", dense=False)
                 if not array.flags.forc:
@@ -507,8 +519,8 @@ class Job:
                 raise (refusal or error) from error.__cause__
 
     def latest(self, name: str) -> Optional[int]:
-        """The newest version of `name` that every rank can restore; None: of this there is nothing. [collective] Where
-        nothing is protected yet, arrays may have been written by any number of ranks; memory of one rank needs as many."""
+        """Gives the newest version of `name` that every rank can restore; None: nothing of it exists. [collective] If
+        nothing is protected yet, any number of ranks may have written arrays; memory of one rank needs as many."""
         version = ffi.new("int64_t*")
         try:
             self._call(lib.perdure_latest, _checkpoint_name(name), version)
@@ -517,8 +529,8 @@ class Job:
         return int(version[0])
 
     def stored_array(self, name: str, region: Union[str, int], version: Optional[int] = None) -> StoredArray:
-        """What an array is in a stored checkpoint of any number of ranks, before restoring it. [collective]
-        NotFound: there is nothing of that name. Mismatch: there is no such version, or in it no such array."""
+        """Describes an array in a stored checkpoint of any number of ranks, before restoring it. [collective] NotFound:
+        nothing exists under that name. Mismatch: there is no such version, or it has no such array."""
         info = ffi.new("perdure_array_info*")
         where = (_checkpoint_name(name), c_version(version), self._id_of(region))
         self._call(lib.perdure_stored_array, *where, info)
@@ -528,58 +540,58 @@ class Job:
         return StoredArray(text_of(info.name), text_of(info.unit), text, dtype, shape)
 
     def stored_size(self, name: str, region: Union[str, int], version: Optional[int] = None) -> Tuple[int, int]:
-        """(bytes of an element, elements) of this rank's region in a stored checkpoint. [collective] NotFound: there is
-        nothing of that name. Mismatch: there is no such version, or in it no such region."""
+        """Gives (bytes of an element, elements) of this rank's region in a stored checkpoint. [collective] NotFound:
+        nothing exists under that name. Mismatch: there is no such version, or it has no such region."""
         size = ffi.new("perdure_region_size*")
         where = (_checkpoint_name(name), c_version(version), self._id_of(region))
         self._call(lib.perdure_stored_size, *where, size)
         return size.element_bytes, size.count
 
     def wait(self, name: str, version: int, level: Level = Level.STORE, timeout: Optional[float] = None) -> None:
-        """Waits until the checkpoint has reached `level` on all ranks. [collective] `timeout` in seconds; None: as long as
-        it takes. Timeout: they have passed. The flush's own error when it was given up."""
+        """Waits until the checkpoint has reached `level` on all ranks. [collective] `timeout` in seconds; None: as long
+        as it takes. Timeout: they have passed. If the flush was abandoned, raises its error."""
         what = (_checkpoint_name(name), c_version(version))
         if timeout is not None and not timeout >= 0:  # not a number, too: the library would wait for ever
             with contextlib.suppress(errors.InvalidArgument):
-                self._call(lib.perdure_wait, *what, 0, 0.0)  # of no level: refused on all ranks, so that none waits
+                self._call(lib.perdure_wait, *what, 0, 0.0)  # no such level: refused on all ranks, so that none waits
             raise errors.refused(f"timeout {timeout}: it is no time in seconds; None is as long as it takes")
         number = operator.index(level) if 0 <= operator.index(level) < 2**31 else 0
         self._call(lib.perdure_wait, *what, number, -1.0 if timeout is None else float(timeout))
 
     def level_reached(self, name: str, version: int) -> Level:
-        """The level that the checkpoint has reached, as far as this rank's node knows. [local]"""
+        """Gives the level that the checkpoint has reached, as far as this rank's node knows. [local]"""
         level = ffi.new("perdure_level*")
         self._call(lib.perdure_level_reached, _checkpoint_name(name), c_version(version), level)
         return Level(level[0])
 
     def retire(self, name: str, version: int) -> None:
-        """Gives up a version on purpose, on tiers and store. [collective]"""
+        """Retires a version on purpose, on tiers and store. [collective]"""
         self._call(lib.perdure_retire, _checkpoint_name(name), c_version(version))
 
     def any(self, here: bool) -> bool:
-        """Whether it is so on any rank. [collective]"""
+        """Tells whether `here` is true on any rank. [collective]"""
         found = ffi.new("int*")
         self._call(lib.perdure_any, int(here), found)
         return bool(found[0])
 
     def due(self) -> Due:
-        """Why a checkpoint is due, the same on all ranks; falsy where none is. [collective] `signals` = "checkpoint" has
-        signals ask for one. Python takes SIGINT itself: a KeyboardInterrupt comes as well."""
+        """Says why a checkpoint is due, the same on all ranks; falsy if none is. [collective] `signals` = "checkpoint"
+        has signals ask for one. Python takes SIGINT itself: a KeyboardInterrupt comes as well."""
         reasons = ffi.new("unsigned*")
         self._call(lib.perdure_due, reasons)
         return Due(reasons[0])
 
     @property
     def progress(self) -> Progress:
-        """What the background is doing. [local] Unavailable where the engine does not answer."""
+        """Tells about the background work. [local] Unavailable if the engine does not answer."""
         failure, progress = self._progress()
         if failure is not None:
             raise failure
         return progress
 
     def reports(self) -> Iterator[str]:
-        """Takes the reports of the background (a failed flush, a quarantined piece) that were not taken yet. [local] Each
-        is given once per node."""
+        """Takes the reports of the background (a failed flush, a quarantined piece) that no call has taken yet. [local]
+        Each is given once per node."""
         text = ffi.new("char[]", _REPORT_BYTES)
         while True:
             try:
@@ -589,8 +601,9 @@ class Job:
             yield text_of(text)
 
     def close(self) -> None:
-        """Ends the job; nothing happens when it is closed already. [collective] With an embedded engine, waits until what
-        was captured is at the store or was given up. An error says what stays behind; the job is closed all the same."""
+        """Ends the job; does nothing when it is closed already. [collective] With an embedded engine, waits until all
+        captured data is at the store or was abandoned. An error names the data that stays behind; the job is closed
+        all the same."""
         with self._exclusive():
             self._check_not_within_a_call()
             if self._handle == ffi.NULL:
@@ -619,8 +632,8 @@ class Job:
         return self._group is not None and self._group.meets_at_the_end
 
     def _end(self) -> None:
-        """Nobody has closed it, and Python ends or MPI does. What cannot be closed together with the other ranks, the C
-        library ends for this rank alone when the process ends."""
+        """Closes a job that the program has not closed, when Python or MPI ends. If it cannot be closed together with
+        the other ranks, the C library ends it for this rank alone when the process ends."""
         if self._process != os.getpid():
             return
         self._left_to_library = True
@@ -632,7 +645,7 @@ class Job:
             if self._group is None or (self._ends_with_mpi and not _goodbye.by_exception()):
                 self.close()
             else:
-                for name in list(self._protected):  # whose arrays Python frees: no copy may go on
+                for name in list(self._protected):  # Python frees their arrays: no copy may go on
                     self.unprotect(name)
         except errors.Error as failure:
             warnings.warn(f"closing {self!r} at the end failed: {failure}", RuntimeWarning, stacklevel=2)
@@ -640,7 +653,7 @@ class Job:
             self._lock.release()
 
     def _id_for(self, name: str, given: Optional[int]) -> int:
-        """The id under which `name` is protected from now on."""
+        """Gives the id under which `name` is protected from now on."""
         if not isinstance(name, str) or not name:
             raise errors.refused(f"region {name!r}: it needs a name, which is a text")
         known = self._protected.get(name)
@@ -657,7 +670,7 @@ class Job:
         return number
 
     def _id_of(self, region: Union[str, int]) -> int:
-        """Of a region by its name, or by its id."""
+        """Gives the id of a region by its name, or by its id."""
         if isinstance(region, str):
             entry = self._protected.get(region)
             return _id_of_name(region) if entry is None else entry.id
@@ -674,12 +687,12 @@ class Job:
     def _register(
         self, name: str, number: int, source: Any, optional: bool, how: Registration, items: Optional[Items] = None
     ) -> None:
-        """What was registered under the name before is kept alive until it is replaced, and stays where this fails."""
+        """The former memory of the name is kept alive until it is replaced, and stays if this fails."""
         text = _region_text(number, name)
         owner = source if callable(source) else None
         memory = how.kept(source if owner is None else self._read(owner, text))
         calls = how.calls(memory)
-        first = next(calls)  # checked; what the calls point to lives as long as `calls` does
+        first = next(calls)  # checked; the targets of the calls' pointers live as long as `calls` does
         known = name in self._protected
         self._call(*first)
         self._protected[name] = Protected(number, memory, how, owner, items)
@@ -694,7 +707,7 @@ class Job:
             raise
 
     def _local(self, name: str, number: int, unit: str, description: str) -> Registration:
-        """Of memory of this rank alone."""
+        """Registers memory of this rank alone."""
         text = _region_text(number, name)
         label = [c_text(part, "a text") for part in (name, unit, description)]
 
@@ -711,7 +724,7 @@ class Job:
     def _all_or_none(
         self, owners: Sequence[Tuple[str, Callable[[], Any]]], optional: bool, items: Optional[Items]
     ) -> None:
-        """Each as protect() does it, under a name that may be protected already, which it replaces."""
+        """Registers each as protect() does, under a name that may be protected already, which it replaces."""
         done: List[str] = []
         try:
             for name, read in owners:
@@ -728,7 +741,7 @@ class Job:
         del self._names[self._protected.pop(name).id]
 
     def _read(self, owner: Callable[[], Any], text: str) -> Any:
-        """What it gives. It may not call this job: the arrays are being looked for."""
+        """Gives the owner's array. The owner may not call this job: the arrays are being looked for."""
         self._check_not_within_a_call()
         self._calling = True
         try:
@@ -737,8 +750,8 @@ class Job:
             self._calling = False
 
     def _call_on_arrays(self, call: Callable[[], Tuple[Any, ...]]) -> None:
-        """A collective call on what the owners have now, when `call` says which. An owner that has nothing, or is
-        interrupted, fails it on all ranks: none is left waiting for this one."""
+        """Makes a collective call on the owners' present arrays, when `call` says which. An owner without an array, or
+        one that is interrupted, fails it on all ranks: none is left waiting for this one."""
         refusal: Optional[BaseException] = None
         with self._exclusive():
             try:
@@ -761,7 +774,7 @@ class Job:
                 raise refusal
 
     def _refuse_next(self, refusal: BaseException) -> None:
-        """The library says by itself which region it is."""
+        """The library itself says which region it is."""
         text = refusal.text if isinstance(refusal, errors.Error) else f"arrays: {type(refusal).__name__}"
         text = text.replace("\0", "?").removesuffix(" (invalid-argument)")
         number = -1
@@ -773,7 +786,7 @@ class Job:
         self._call(lib.perdure_refuse_next, number, c_text(text, "the reason"))
 
     def _find_arrays(self) -> None:
-        """Reads all owners, and registers what is elsewhere by now."""
+        """Reads all owners, and registers arrays that are elsewhere by now."""
         self._forget_items()
         moved = []
         for name, entry in list(self._protected.items()):
@@ -794,7 +807,7 @@ class Job:
             moved.append((entry, memory, first, calls))
         # All leave their memory before the first gets its new one: two that have swapped do not overlap.
         for entry, _, _, _ in moved:
-            entry.lies = None  # also where the next call fails
+            entry.lies = None  # also if the next call fails
             self._call(lib.perdure_protect, entry.id, ffi.NULL, 1, 0)
         for entry, memory, first, calls in moved:
             self._call(*first)
@@ -804,19 +817,19 @@ class Job:
         self._protect_items()
 
     def _items_there(self, items: Items) -> Dict[str, str]:
-        """The keys that a dict has, by the regions' names."""
+        """Gives the keys that a dict has, by the regions' names."""
         keys = self._read(functools.partial(list, items.owner), "the dict of arrays")
         return {items.name_of(key): key for key in keys}
 
     def _forget_items(self) -> None:
-        """Of keys that have gone."""
+        """Unprotects keys that have gone."""
         for items in self._items:
             there = self._items_there(items)
             for name in [name for name, entry in self._protected.items() if entry.items is items and name not in there]:
                 self._forget(name)
 
     def _protect_items(self) -> None:
-        """Of keys that have come."""
+        """Protects keys that have come."""
         for items in self._items:
             for name, key in self._items_there(items).items():
                 if name not in self._protected and name not in items.left_out:
@@ -830,7 +843,7 @@ class Job:
         return tuple(slice(begin[d], end[d]) for d in range(len(declared.shape)))
 
     def _progress(self) -> Tuple[Optional[errors.Error], Progress]:
-        """What this rank knows by itself is filled in also where the engine does not answer."""
+        """Fills in this rank's own facts even if the engine does not answer."""
         progress = ffi.new("perdure_progress*")
         failure = None
         try:
@@ -847,8 +860,8 @@ class Job:
 
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """One thread at a time, of the process that opened the job."""
-        # Asked before the lock, which another thread of the parent may have held at the time of the fork.
+        """Admits one thread at a time, of the process that opened the job."""
+        # Checked before the lock, which another thread of the parent may have held at the time of the fork.
         if self._process != os.getpid():
             raise errors.error_of(errors.Status.WRONG_PROCESS, "job: the process that forked this one opened it")
         with self._lock:
@@ -861,7 +874,7 @@ class Job:
             raise errors.error_of(errors.Status.BUSY, text)
 
     def _call(self, function: Any, *arguments: Any) -> None:
-        """One call of the C library; the text of its failure is read before another thread can call."""
+        """Makes one call of the C library; reads the text of its failure before another thread can call."""
         with self._exclusive():
             if self._handle == ffi.NULL:
                 raise errors.error_of(errors.Status.CLOSED, "the job is closed")
@@ -876,8 +889,8 @@ class Job:
                 raise error
 
     def _failure_of(self, status: int, handle: Any) -> Optional[errors.Error]:
-        """Of the call that this thread made last; an exception of the communicator is its cause, also where the library
-        could do without."""
+        """Gives the failure of the call that this thread made last. An exception of the communicator is its cause, also
+        if the library could do without."""
         cause = self._group.take_failure() if self._group else None
         if status == errors.Status.OK and cause is None:
             return None
@@ -895,7 +908,7 @@ def _region_text(number: int, name: str) -> str:
 
 
 def _elements_of(array: numpy.ndarray) -> Tuple[Any, int, Any]:
-    """The type, if the library has one for it, and the shape as the memory lies."""
+    """Gives the type, if the library has one for it, and the shape as the memory lies."""
     lies = array.shape if array.flags.c_contiguous else array.shape[::-1]
     extents = ffi.new("uint64_t[]", lies or (0,)) if array.ndim <= _MOST_DIMENSIONS else ffi.NULL
     try:
@@ -906,7 +919,7 @@ def _elements_of(array: numpy.ndarray) -> Tuple[Any, int, Any]:
 
 
 def _id_of_name(name: str) -> int:
-    """31 bits of the name's SHA-256: the same in every program, which the order of calls would not be."""
+    """Gives 31 bits of the name's SHA-256: the same in every program, unlike the order of calls."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") & 0x7FFFFFFF
 
 

@@ -1,5 +1,5 @@
-"""Reading a store: what versions it holds, and their regions as numpy arrays. Needs neither MPI nor the program that
-wrote them. Every byte that is given was verified."""
+"""Reads a store: lists its versions, and gives their regions as numpy arrays. It needs neither MPI nor the program that
+wrote them. Every byte that it gives was verified."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REPLACE, _UNVERIFIED = lib.PERDURE_EXPORT_REPLACE, lib.PERDURE_EXPORT_UNVERIFIE
 
 
 class State(enum.IntEnum):
-    """How much of a stored version there is, judged by its manifests; Checkpoint.verify() reads every byte."""
+    """Says how much of a stored version there is, judged by its manifests; Checkpoint.verify() reads every byte."""
 
     COMPLETE = 0
     INCOMPLETE = 1
@@ -33,7 +33,7 @@ class State(enum.IntEnum):
 
 
 class Kind(enum.IntEnum):
-    """What a region is part of."""
+    """Says how a region belongs to the ranks."""
 
     LOCAL = 0
     ARRAY = 1
@@ -43,8 +43,8 @@ class Kind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """An attempt at a version, in a store. `reason` says why it is not complete; `ranks` wrote it (0: unknown); `bytes`
-    are those of its files."""
+    """An attempt at a version, in a store. `reason` says why it is not complete; `ranks` is the number of ranks that
+    wrote it (0: unknown); `bytes` is the size of its files."""
 
     name: str
     version: int
@@ -56,7 +56,7 @@ class StoredVersion:
 
 
 class Store:
-    """A store: a directory, or SCHEME://PLACE. Nothing is opened before a method is called."""
+    """A store: a directory, or SCHEME://PLACE. Only its methods open anything."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = os.fspath(path)
@@ -65,10 +65,12 @@ class Store:
         return f"perdure.Store({self.path!r})"
 
     def versions(self, name: Optional[str] = None) -> List[StoredVersion]:
-        """What is in the store, of one checkpoint name or of all, by name; of each the oldest attempt comes first.
+        """Lists the versions in the store, of one checkpoint name or of all, by name; the oldest attempt of each comes
+        first.
 
-        NotFound: there is no such store, or nothing of that name. Permission: of that name there is what this user may
-        not read (of all names such are left out)."""
+        NotFound: there is no such store, or nothing of that name. Permission: this user may not read some of that name.
+        If all names are listed, such versions are left out.
+        """
         found: List[StoredVersion] = []
         failures: List[BaseException] = []
 
@@ -79,7 +81,7 @@ class Store:
         def failed(_kind: Any, error: BaseException, _traceback: Any) -> None:
             failures.append(error)
 
-        # What an exception in the visitor gives, 1, ends the listing; Python gets the exception back below.
+        # The result of an exception in the visitor, 1, ends the listing; Python gets the exception back below.
         visitor = ffi.callback("perdure_version_visitor", visit, error=1, onerror=failed)
         message = ffi.new("char[]", MESSAGE_BYTES)
         wanted = ffi.NULL if name is None else c_text(name, "the name")
@@ -92,10 +94,11 @@ class Store:
         return found
 
     def open(self, name: str, version: Optional[int] = None) -> "Checkpoint":
-        """Opens a version for reading; None: the newest one of `name` of which all segments are there.
+        """Opens a version for reading; None: the newest one of `name` with all its segments.
 
         NotFound: no such store or name. Mismatch: no such version of it. Incomplete: segments are missing. Corrupt: a
-        manifest is damaged. Unsupported: it was written by a newer Perdure."""
+        manifest is damaged. Unsupported: it was written by a newer Perdure.
+        """
         return Checkpoint(self.path, name, version)
 
 
@@ -132,7 +135,7 @@ class _Reader:
                 lib.perdure_close_reader(handle)
 
     def call(self, function: Any, *arguments: Any) -> None:
-        """One call of the C library; the text of its failure is read before another thread can call."""
+        """Makes one call of the C library; reads the text of its failure before another thread can call."""
         self._check_process()
         with self._lock:
             if self._handle == ffi.NULL:
@@ -142,7 +145,7 @@ class _Reader:
                 raise errors.error_of(status, text_of(lib.perdure_reader_error_text(self._handle)))
 
     def _check_process(self) -> None:
-        # Before the lock, which another thread of the parent may have held at the time of the fork.
+        # Checked before the lock, which another thread of the parent may have held at the time of the fork.
         if self._process != os.getpid():
             raise errors.error_of(errors.Status.WRONG_PROCESS, "reader: the process that forked this one opened it")
 
@@ -151,8 +154,9 @@ class Region:
     """A region of a stored version. Indexing reads from the store, with integers, slices (also backwards, or with
     steps) and `...`, as numpy has them; numpy.asarray(region) reads all of it.
 
-    Of a local region (Kind.LOCAL) each rank has its own: Checkpoint.local() reads that, `shape` is the most elements
-    that a rank has, and `dtype` that of the lowest rank that has it, of bytes of which nothing is known."""
+    Each rank has its own local region (Kind.LOCAL), which Checkpoint.local() reads. Its `shape` is the most elements
+    that a rank has. Its `dtype` is that of the lowest rank that has it; elements of unknown type are bytes.
+    """
 
     def __init__(self, reader: _Reader, index: int, info: Any) -> None:
         self._reader = reader
@@ -160,13 +164,13 @@ class Region:
         self.id: int = info.id
         self.kind = Kind(info.kind)
         self.name = text_of(info.name)  #: "" when it has none
-        self.type = text_of(info.type)  #: of an element, as the library has it
+        self.type = text_of(info.type)  #: type of an element, as the library has it
         self.dtype: numpy.dtype = dtype_of(self.type)
         self.unit = text_of(info.unit)
         self.description = text_of(info.description)
         self.shape: Tuple[int, ...] = tuple(info.extents[0 : info.dimensions])
-        self.ranks: int = info.ranks  #: that stored any of it
-        self.stored_bytes: int = info.bytes  #: of all ranks
+        self.ranks: int = info.ranks  #: number of ranks that stored any of it
+        self.stored_bytes: int = info.bytes  #: bytes of all ranks
 
     def __repr__(self) -> str:
         return f"<perdure.Region {self.id} {self.name!r}: {self.kind.name.lower()} {self.type} {self.shape} {self.unit}>"
@@ -186,7 +190,7 @@ class Region:
 
     @property
     def nbytes(self) -> int:
-        """What all of it takes in memory."""
+        """The bytes that all of it takes in memory."""
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -195,12 +199,13 @@ class Region:
         return self.shape[0]
 
     def read(self, begin: Any = None, end: Any = None, out: Optional[numpy.ndarray] = None) -> numpy.ndarray:
-        """The box of elements with `begin` <= index < `end` (a number for each dimension; None: from the first, to the
-        last), straight from the store into `out`, which is returned, or into a new array.
+        """Reads the box of elements with `begin` <= index < `end` (a number for each dimension; None: from the first,
+        to the last). They go straight from the store into `out`, which is returned, or into a new array.
 
         `out` is writable, C-contiguous, of the region's dtype and of as many elements as the box; its shape is its own.
         InvalidArgument: `out` is not, the box is not within the array, or the region is local. Corrupt: a chunk is
-        damaged; the text says where. After a failure the content of `out` is undefined."""
+        damaged; the text says where. After a failure the content of `out` is undefined.
+        """
         first = indices((0,) * self.ndim if begin is None else begin, self.ndim, "begin")
         last = indices(self.shape if end is None else end, self.ndim, "end")
         self._check_is_array()
@@ -220,7 +225,7 @@ class Region:
         chosen = box[selection.key]
         if selection.has_ellipsis and not isinstance(chosen, numpy.ndarray):
             return box.reshape(())
-        # What was skipped need not stay in memory for as long as what was asked for.
+        # Skipped elements need not stay in memory for as long as the selected ones.
         return chosen.copy() if selection.skips else chosen
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> numpy.ndarray:
@@ -238,7 +243,7 @@ class Region:
 
 
 def _target(out: Optional[numpy.ndarray], shape: Tuple[int, ...], dtype: numpy.dtype, text: str) -> numpy.ndarray:
-    """`out` after it was checked, or a new array."""
+    """Gives `out` after it was checked, or a new array."""
     if out is None:
         return numpy.empty(shape, dtype)
     if not isinstance(out, numpy.ndarray):
@@ -258,7 +263,7 @@ def _target(out: Optional[numpy.ndarray], shape: Tuple[int, ...], dtype: numpy.d
 
 
 def _may_hold(given: numpy.dtype, stored: numpy.dtype) -> bool:
-    """Bytes may be read as anything of their size; else both are one type to the library, which has no shapes of
+    """Bytes may be read as any type of their size. Otherwise both are one type to the library, which has no shapes of
     sub-arrays."""
     if given.hasobject or given.itemsize != stored.itemsize:
         return False
@@ -271,18 +276,19 @@ def _may_hold(given: numpy.dtype, stored: numpy.dtype) -> bool:
 
 
 class Checkpoint:
-    """A stored version that is open for reading: a mapping of its regions by name, or by id. Closed by close(), at the
-    end of a `with`, or when it is forgotten; then its regions can still be looked at, and not read. Any thread may call."""
+    """A stored version that is open for reading: a mapping of its regions by name, or by id. close(), the end of a
+    `with`, or the garbage collector closes it. Then its regions can still be looked at, and not read. Any thread may
+    call."""
 
     def __init__(self, path: str, name: str, version: Optional[int] = None) -> None:
-        self.name = name  #: of the checkpoint
+        self.name = name  #: name of the checkpoint
         self._reader = _Reader(path, name, version)
         number, ranks, count = ffi.new("int64_t*"), ffi.new("uint64_t*"), ffi.new("size_t*")
         self._reader.call(lib.perdure_reader_version, number, ranks)
         self._reader.call(lib.perdure_reader_region_count, count)
         self.version: int = number[0]
-        self.ranks: int = ranks[0]  #: that wrote it
-        self.regions: List[Region] = [self._region(index) for index in range(count[0])]  #: by id
+        self.ranks: int = ranks[0]  #: number of ranks that wrote it
+        self.regions: List[Region] = [self._region(index) for index in range(count[0])]  #: ascending by id
 
     def __repr__(self) -> str:
         return f"<perdure.Checkpoint {self.name!r} {self.version} of {self.ranks} ranks, {len(self)} regions>"
@@ -294,14 +300,14 @@ class Checkpoint:
         self.close()
 
     def close(self) -> None:
-        """Closes it; nothing happens when it is closed already. WrongProcess in a child after fork()."""
+        """Closes it; does nothing when it is closed already. WrongProcess in a child after fork()."""
         self._reader.close()
 
     def __len__(self) -> int:
         return len(self.regions)
 
     def __iter__(self) -> Iterator[Union[str, int]]:
-        """What the regions are found by: names, and ids of those without one, or with one that several have."""
+        """The keys of the regions: names, and ids of those without one, or with one that several have."""
         names = Counter(region.name for region in self.regions if region.name)
         return iter([region.name if names[region.name] == 1 else region.id for region in self.regions])
 
@@ -313,7 +319,8 @@ class Checkpoint:
         return True
 
     def __getitem__(self, region: Union[str, int]) -> Region:
-        """By name or id. NotFound (a LookupError), with those that there are; InvalidArgument when several have the name."""
+        """Finds a region by name or id. NotFound (a LookupError), listing the regions; InvalidArgument when several
+        have the name."""
         index = ffi.new("size_t*")
         self._reader.call(lib.perdure_reader_find, c_text(_region_text(region), "the region"), index)
         return self.regions[index[0]]
@@ -326,16 +333,18 @@ class Checkpoint:
         count: Optional[int] = None,
         out: Optional[numpy.ndarray] = None,
     ) -> numpy.ndarray:
-        """`count` elements (None: all) of what rank `rank` had as a local region, from element number `first` on,
-        straight into `out`, or into a new array, of bytes where their type is not stored: array.view(dtype) says it then.
+        """Reads `count` elements (None: all) of the local region of rank `rank`, from element number `first` on. They
+        go straight into `out`, or into a new array, of bytes if their type is not stored: array.view(dtype) gives it
+        then.
 
-        `out` is as for Region.read(), of any dtype whose elements have the stored size. NotFound: the rank has none."""
+        `out` is as for Region.read(), of any dtype whose elements have the stored size. NotFound: the rank has none.
+        """
         found = self[region]
         owner = indices(rank, 1, "the rank")[0]
         begin = indices(first, 1, "first")[0]
         size = ffi.new("perdure_region_size*")
         self._reader.call(lib.perdure_reader_local_size, owner, found.id, size)
-        # Ranks may have elements of other sizes than the lowest one, which the region tells of.
+        # Ranks may have elements of other sizes than the lowest one, which the region describes.
         mere = numpy.dtype(f"V{size.element_bytes}")
         dtype = found.dtype if found.dtype.itemsize == size.element_bytes and out is None else mere
         number = max(size.count - begin, 0) if count is None else indices(count, 1, "count")[0]
@@ -347,7 +356,8 @@ class Checkpoint:
         return target
 
     def verify(self) -> None:
-        """Reads and verifies every byte of the version. Corrupt: the text has the first defect, and how many there are."""
+        """Reads and verifies every byte of the version. Corrupt: the text has the first defect, and the number of
+        defects."""
         self._reader.call(lib.perdure_reader_verify)
 
     def export(
@@ -357,11 +367,12 @@ class Checkpoint:
         replace: bool = False,
         verify: bool = True,
     ) -> None:
-        """Writes regions (None: all) as PATH.h5 (HDF5) or PATH.zarr (Zarr 3): whole, or not at all. `verify` reads back
-        what was written, and compares it.
+        """Writes regions (None: all) as PATH.h5 (HDF5) or PATH.zarr (Zarr 3): whole, or not at all. `verify` reads the
+        written data back and compares it.
 
-        InvalidArgument: another ending, or no regions. Exists: something is there, and `replace` is not set. NotFound:
-        no such region. Unsupported: this machine has no HDF5 library. Corrupt: a chunk is damaged."""
+        InvalidArgument: another ending, or no regions. Exists: a file is there, and `replace` is not set. NotFound: no
+        such region. Unsupported: this machine has no HDF5 library. Corrupt: a chunk is damaged.
+        """
         if regions is not None and (isinstance(regions, str) or len(regions) == 0):
             raise errors.refused(f"regions {regions!r}: give a list of names or ids, or None for all")
         texts = [c_text(_region_text(region), "the region") for region in regions or ()]
@@ -387,5 +398,5 @@ def _region_text(region: Union[str, int]) -> str:
 
 
 def _refused_region(region: Any) -> errors.InvalidArgument:
-    """What is neither a name nor an id."""
+    """Refuses a key that is neither a name nor an id."""
     return errors.refused(f"region {region!r}: it is found by its name or its id")

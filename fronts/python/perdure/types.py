@@ -1,10 +1,10 @@
-"""Types of elements: numpy's dtypes, and the texts that the library has for them ("f8", "{position:3f8,id:i4,v4}").
+"""Converts types of elements: numpy's dtypes, and the library's texts for them ("f8", "{position:3f8,id:i4,v4}").
 
     type   := scalar | "{" member ("," member)* "}"
     scalar := i1 i2 i4 i8 | u1 u2 u4 u8 | f4 f8 | c8 c16 | b1 | v<N>
     member := name ":" [count] scalar | v<N>
 
-A member without a name is room between others. A dtype made of such a text has the same bytes in memory as the C
+A member without a name is room between others. A dtype made from such a text has the same bytes in memory as the C
 structure: room is kept by offsets and itemsize. A sub-array of several dimensions becomes a text of one, because the
 library counts elements only.
 """
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
 
 @functools.lru_cache(maxsize=256)  # a version may have many regions, of few types
 def dtype_of(text: str) -> numpy.dtype:
-    """The dtype of a text. InvalidArgument when it is no type that the library has."""
+    """Gives the dtype of a text. InvalidArgument when it is no type that the library has."""
     if text.startswith("{") and text.endswith("}"):
         return _compound(text)
     return _scalar(text, text)
@@ -59,8 +59,8 @@ def _compound(text: str) -> numpy.dtype:
 
 
 def text_of(dtype: Any) -> str:
-    """The text of a dtype. InvalidArgument, which says why, of what the library has no type for: objects, texts, times,
-    the other byte order, half and long reals, structures within structures, members that overlap."""
+    """Gives the text of a dtype. InvalidArgument says why the library has no type for it. It has none for objects,
+    texts, times, the other byte order, half and long reals, structures within structures, and members that overlap."""
     given = numpy.dtype(dtype)
     return "{" + ",".join(_members(given)) + "}" if given.names else _scalar_text(given, given)
 

@@ -1,4 +1,4 @@
-"""Run by test_mpi.py under mpirun: DIRECTORY of the test, and what to do."""
+"""test_mpi.py runs this under mpirun; its arguments are the DIRECTORY of the test, and the work to do."""
 
 import sys
 from pathlib import Path
@@ -36,7 +36,7 @@ def read(place):
 
 
 def split(place):
-    """Two jobs side by side, of half of the ranks each; messages of the program and of the jobs are kept apart."""
+    """Runs two jobs side by side, of half of the ranks each; messages of the program and of the jobs are kept apart."""
     comm = MPI.COMM_WORLD
     half = comm.Split(comm.rank % 2)
     with open_job(place / str(comm.rank % 2), half) as job:
@@ -49,7 +49,7 @@ def split(place):
 
 
 def late(place):
-    """MPI.Finalize() closes what is open; then there is nothing to do."""
+    """MPI.Finalize() closes open jobs; afterwards there is nothing to do."""
     job = open_job(place)
     job.protect_replicated("step", numpy.array(4))
     job.checkpoint("app", 4)
@@ -59,7 +59,7 @@ def late(place):
 
 
 def forgotten(place):
-    """Python's end closes what is open, before it ends MPI."""
+    """Python's end closes open jobs, before it ends MPI."""
     global kept
     kept = open_job(place)
     kept.protect_replicated("step", numpy.array(4))

@@ -1,4 +1,4 @@
-"""What the tests share: places of their own, and ranks that are threads of this process."""
+"""The tests share this: places of their own, and ranks that are threads of this process."""
 
 import shutil
 import tempfile
@@ -35,7 +35,7 @@ class PlaceCase(unittest.TestCase):
         return perdure.Job(comm, {**self.options, **{key.replace("__", "."): value for key, value in options.items()}})
 
     def run_ranks(self, size, work):
-        """work(communicator, rank) on every rank, each in a thread; gives what they returned. The first exception of a
+        """Calls work(communicator, rank) on every rank, each in a thread; gives the results. The first exception of a
         rank ends the waiting of the others, and is raised."""
         group = ThreadGroup(size)
         results, failures = [None] * size, [None] * size
@@ -62,7 +62,7 @@ class PlaceCase(unittest.TestCase):
 
 
 class ThreadGroup:
-    """Collectives without MPI."""
+    """Makes collectives without MPI."""
 
     def __init__(self, size):
         self.size = size
@@ -70,7 +70,8 @@ class ThreadGroup:
         self.given = [None] * size
 
     def break_off(self):
-        """By the only rank that does not wait: a rank that has not left the exchange before would end with its error."""
+        """Done by the only rank that does not wait: a rank that has not left the exchange before would end with its
+        error."""
         end = time.monotonic() + PATIENCE_S
         while not self.barrier.broken and self.barrier.n_waiting < self.size - 1:
             if time.monotonic() > end:
@@ -83,7 +84,7 @@ class ThreadGroup:
 
 
 class ThreadComm:
-    """The methods of an mpi4py communicator that perdure.communicator asks for."""
+    """Has the methods of an mpi4py communicator that perdure.communicator needs."""
 
     def __init__(self, group, rank):
         self.group, self.number = group, rank
@@ -121,7 +122,7 @@ class ThreadComm:
 
 
 def flip_a_byte(path, offset_from_end):
-    """Of what is stored; files of a store may be read-only."""
+    """Changes a byte of a stored file; files of a store may be read-only."""
     path.chmod(0o644)
     content = bytearray(path.read_bytes())
     content[-offset_from_end] ^= 0x40

@@ -1,4 +1,5 @@
-"""The declarations of the package are those of the headers; the library is found, or it is said where it was looked for."""
+"""The declarations of the package are those of the headers. The library is found, or the error says where it was looked
+for."""
 
 import os
 import re
@@ -18,7 +19,7 @@ HEADERS = ROOT / "include"
 
 
 def parsed_headers():
-    """The C library as the headers describe it."""
+    """Declares the C library from the headers."""
     with tempfile.TemporaryDirectory() as empty:
         for header in ("stddef.h", "stdint.h"):  # cffi knows their types
             (Path(empty) / header).touch()
@@ -31,7 +32,7 @@ def parsed_headers():
 
 
 def shape_of(ffi, ctype, seen=()):
-    """All that a caller has to know of a type, without addresses: comparable between two FFIs."""
+    """Gives all that a caller has to know of a type, without addresses: comparable between two FFIs."""
     if ctype.kind in ("pointer", "array"):
         return ctype.kind, getattr(ctype, "length", None), shape_of(ffi, ctype.item, seen)
     if ctype.kind == "function":
@@ -124,7 +125,7 @@ def python(program, **environment):
 
 
 def loaded_library():
-    """The file that this process has loaded."""
+    """Gives the file that this process has loaded."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     return next(line.split()[-1] for line in lines if "/libperdure.so" in line)
 

@@ -1,5 +1,5 @@
-"""People change the code between two starts: the table of tests/data/changes.table in Python, where names, types and
-shapes are known without a word."""
+"""People change the code between two starts. This runs the table of tests/data/changes.table in Python, which knows
+names, types and shapes without being told."""
 
 import unittest
 from pathlib import Path
@@ -13,7 +13,8 @@ TABLE = Path(__file__).resolve().parents[3] / "tests/data/changes.table"
 
 
 def rows():
-    """What changed, the regions of the new program, what it declares, the status, its words, and what comes back."""
+    """Gives the change, the regions of the new program, its declarations, the status, its words, and the restored data.
+    """
     for line in TABLE.read_text().splitlines():
         if not line or line.startswith("#"):
             continue

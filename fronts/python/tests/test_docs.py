@@ -1,5 +1,6 @@
-"""docs/python.md is run as it is printed, from top to bottom, in one folder; the comment before a program says how, and
-what it has to print. A program is run twice where that is what it shows: `expect` is of all runs together, in their order."""
+"""Runs docs/python.md as it is printed, from top to bottom, in one folder. The comment before a program says how, and
+what it has to print. A program is run twice if that is what it shows: `expect` covers all runs together, in their
+order."""
 
 import os
 import re

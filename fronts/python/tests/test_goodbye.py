@@ -1,4 +1,4 @@
-"""Programs that end without closing their jobs."""
+"""Programs end without closing their jobs."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import perdure
 from support import PATIENCE_S, PlaceCase
 
-TESTS = Path(__file__).parent  # where `support` is
+TESTS = Path(__file__).parent  # the folder of `support`
 PROGRAM = """
 import sys, threading
 import numpy

@@ -1,4 +1,4 @@
-"""Writing: a job of one process protects arrays, checkpoints and restores them."""
+"""A job of one process protects arrays, checkpoints and restores them."""
 
 import gc
 import math

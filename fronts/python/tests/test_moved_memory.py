@@ -1,5 +1,5 @@
-"""Owners give other arrays between two checkpoints: the table of tests/spine/moved_memory_test.cpp in Python, where owners are
-functions, dicts and objects, and are read at each checkpoint and restore."""
+"""Owners give other arrays between two checkpoints. This runs the table of tests/spine/moved_memory_test.cpp in Python.
+Owners are functions, dicts and objects there, and are read at each checkpoint and restore."""
 
 import gc
 import unittest
@@ -12,7 +12,7 @@ from support import PlaceCase
 
 
 class Model:
-    """What owns arrays."""
+    """An owner of arrays."""
 
     def __init__(self):
         self.w = numpy.zeros(1000)
@@ -54,7 +54,7 @@ def remove(model):
     del model.w
 
 
-# What is done to a model, and what the checkpoint says then: None: it succeeds.
+# The change of a model, and the checkpoint's error; None: it succeeds.
 TABLE = (
     ("nothing", lambda model: None, None),
     ("rebound", rebind("w", lambda model: model.w + 1), None),

@@ -1,4 +1,4 @@
-"""Jobs of the ranks of an mpi4py communicator, under mpirun."""
+"""These jobs have the ranks of an mpi4py communicator, under mpirun."""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ class Mpi(PlaceCase):
         self.assertEqual(self.stored(), [4])
 
     def stored(self):
-        """When the node has lost all it had."""
+        """The node has lost all its data."""
         shutil.rmtree(self.place / "node", ignore_errors=True)
         shutil.rmtree(self.place / "file", ignore_errors=True)
         return [version.version for version in perdure.Store(self.store).versions("app")]

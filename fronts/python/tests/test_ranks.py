@@ -1,4 +1,5 @@
-"""Many ranks without MPI: arrays come back on other numbers of ranks, and what a communicator raises is never lost."""
+"""Many ranks work without MPI: arrays come back on other numbers of ranks, and exceptions of a communicator are never
+lost."""
 
 import contextlib
 import io
@@ -119,7 +120,7 @@ class OtherRanks(PlaceCase):
                 with self.assertRaises(perdure.Mismatch) as caught:
                     job.checkpoint("app", 1)
                 texts.append(str(caught.exception))
-                # One rank's argument that cannot be is refused on all, so that nobody waits for it.
+                # One rank's impossible argument is refused on all, so that nobody waits for it.
                 for call in (lambda: job.checkpoint("a\0b" if rank == 0 else "ab", 1),
                              lambda: job.checkpoint("ab", 2**70 if rank == 0 else 1),
                              lambda: job.restore("app", regions=["unknown"] if rank == 0 else ["field"]),
@@ -134,7 +135,7 @@ class OtherRanks(PlaceCase):
 
 
 class Failing(ThreadComm):
-    """Its collectives raise from a certain one on, and break the others' off."""
+    """Makes its collectives raise from a certain one on, and break the others' off."""
 
     def __init__(self, comm, after, error):
         super().__init__(comm.group, comm.number)
@@ -231,7 +232,7 @@ class Groups(unittest.TestCase):
         results = [None] * 3
 
         def work(rank):
-            owner = Group(group.rank(rank))  # of the callbacks
+            owner = Group(group.rank(rank))  # the owner of the callbacks
             native = owner.native
             reduced = []
             for operation in range(3):

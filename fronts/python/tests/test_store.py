@@ -1,4 +1,4 @@
-"""Reading: what a store holds, and its regions as arrays, without the program that wrote them."""
+"""Reads a store: its versions, and their regions as arrays, without the program that wrote them."""
 
 import datetime
 import gc
@@ -23,7 +23,7 @@ BODY = numpy.dtype({"names": ["position", "id"], "formats": [("f8", (3,)), "i4"]
 
 
 class Written(PlaceCase):
-    """A version with regions of all kinds."""
+    """Writes a version with regions of all kinds."""
 
     def setUp(self):
         super().setUp()
@@ -54,7 +54,7 @@ class Written(PlaceCase):
         return checkpoint
 
     def segment(self, version):
-        """The file of a version, which one node wrote."""
+        """Gives the file of a version, which one node wrote."""
         (file,) = Path(self.store, "app", str(version)).glob("*.pds")
         return file
 

@@ -1,4 +1,4 @@
-"""Types of elements: dtypes and texts, there and back, with the same bytes in memory."""
+"""Types of elements are converted between dtypes and texts, there and back, with the same bytes in memory."""
 
 import ctypes
 import unittest

@@ -1,4 +1,4 @@
-"""The package is built and installed by pip, as docs/python.md says, and imported from where it was installed."""
+"""pip builds and installs the package, as docs/python.md says; it is imported from where it was installed."""
 
 import os
 import shutil

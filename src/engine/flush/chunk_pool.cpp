@@ -14,7 +14,7 @@ void ChunkPool::remove(ChunkWork& work) {
   const auto entry =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& known) { return known.work == &work; });
   if (entry == entries_.end()) return;
-  std::list<Entry> leaving;  // nobody else enters it
+  std::list<Entry> leaving;  // no other thread can enter it any more
   leaving.splice(leaving.end(), entries_, entry);
   changed_.wait(lock, [&] { return entry->inside == 0; });
 }
@@ -31,7 +31,7 @@ base::Status ChunkPool::more() {
           return !stopping_;
         });
     if (!begun && threads_.empty()) return base::fail(begun.error());
-    if (!begun) break;  // the others have to do
+    if (!begun) break;  // the threads that exist have to do
   }
   return {};
 }
@@ -42,7 +42,7 @@ std::size_t ChunkPool::room() const {
   return threads;
 }
 
-// In turn, so that a large version keeps no other from its part of the store.
+// Takes the works in turn, so that a large version does not keep others from the store.
 ChunkPool::Entry* ChunkPool::next() {
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (!entry->work->enter(entry->inside)) continue;
@@ -74,7 +74,7 @@ void ChunkPool::run() {
   }
 }
 
-// A thread that could not even look for work: one of those that wait for it fails, and is tried again by who began it.
+// Fails one of the waiting works because a thread could not even look for work. Whoever began that flush retries it.
 void ChunkPool::failed(const base::Error& why) {
   ChunkWork* work = nullptr;
   Entry* entry = nullptr;
@@ -99,7 +99,7 @@ void ChunkPool::stop() {
     std::swap(ending, threads_);
   }
   changed_.notify_all();
-  ending.join();  // which are waited for
+  ending.join();
 }
 
 }  // namespace perdure::engine

@@ -1,5 +1,6 @@
 #pragma once
-// The threads that bring chunks to the store, for all versions of an engine: so many, however many versions wait.
+// A pool of threads copies chunks to the store. All versions of an engine share them, so their number does not grow
+// with the versions that wait.
 #include <condition_variable>
 #include <list>
 #include <mutex>
@@ -9,22 +10,22 @@
 
 namespace perdure::engine {
 
-/// A version's flush, as the pool sees it. Called with no lock but, where it says so, the pool's.
+/// A version's flush, as the pool sees it. The pool calls it without a lock, except where a function says otherwise.
 class ChunkWork {
  public:
   virtual ~ChunkWork() = default;
-  /// How many more threads could begin with a chunk, beside so many that are in it. With the pool's lock.
+  /// Returns how many more threads could begin a chunk, beside `inside` that have one. Called with the pool's lock.
   virtual std::size_t room(std::size_t inside) const = 0;
-  /// One thread is about to call flush_chunk(). False: there is no room. With the pool's lock.
+  /// Announces that one thread is about to call flush_chunk(). False: there is no room. Called with the pool's lock.
   virtual bool enter(std::size_t inside) = 0;
-  /// One chunk, or none when others were faster. `buffer` is of this thread, kept between calls.
+  /// Flushes one chunk, or none if other threads took the last. Each thread keeps its own `buffer` between calls.
   virtual void flush_chunk(std::vector<std::byte>& buffer) = 0;
-  /// A thread failed it.
+  /// Reports that a thread failed while it worked on this flush.
   virtual void fail(const base::Error& why) = 0;
 };
 
 /// Thread-safe. Its threads begin when they are first needed, and end with it. They wait for the gate, a slot's device
-/// and the store, never for ranks, nor for another version: each comes back, whatever other flushes wait for.
+/// and the store, never for ranks or another version. So each comes back, whatever other flushes wait for.
 class ChunkPool {
  public:
   explicit ChunkPool(std::size_t most) : most_(most) {}
@@ -33,9 +34,9 @@ class ChunkPool {
   ~ChunkPool() { stop(); }
 
   void add(ChunkWork& work);
-  /// Returns when no thread is in it any more.
+  /// Returns when no thread works on `work` any more.
   void remove(ChunkWork& work);
-  /// Some work has more room. PERDURE_NO_SPACE when not one thread could be had.
+  /// Some work has more room. Fails with PERDURE_NO_SPACE if no thread could be had at all.
   base::Status more();
   void stop();  ///< returns when all threads have ended
 
@@ -50,9 +51,9 @@ class ChunkPool {
   std::size_t room() const;
 
   const std::size_t most_;
-  std::mutex mutex_;  // that of a work is taken with it held
+  std::mutex mutex_;  // held while a work's own lock is taken
   std::condition_variable changed_;
-  std::list<Entry> entries_;  // the one that was served last is the last
+  std::list<Entry> entries_;  // the entry that was served last stands at the end
   std::size_t idle_ = 0;      // threads that look for work, or are about to
   bool stopping_ = false;
   os::Threads threads_;

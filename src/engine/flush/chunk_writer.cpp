@@ -64,8 +64,8 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
   return {};
 }
 
-// Its slot was used again: what an earlier attempt wrote is all there is. It is verified, and written once more,
-// because a sync that failed may have left it in the kernel's memory only, and marked as written.
+// The chunk's slot was reused, so only an earlier attempt's bytes in the segment are left. They are verified and
+// written again: after a failed sync they may be only in the kernel's memory, marked as written.
 WriteOutcome ChunkWriter::again(const FlushItem& item, std::vector<std::byte>& buffer) {
   if (item.source.offset != item.target)
     return {base::fail(PERDURE_INTERNAL, id_.text(), "the temporary segment was laid out differently")};

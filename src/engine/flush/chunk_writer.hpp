@@ -1,5 +1,5 @@
 #pragma once
-// One chunk to its place in a segment, verified on the way.
+// Copies one chunk to its place in a segment, and verifies it on the way.
 #include <vector>
 
 #include "engine/flush/flush_source.hpp"
@@ -10,20 +10,20 @@ namespace perdure::engine {
 
 struct WriteOutcome {
   base::Status status;
-  bool damaged = false;  ///< the chunk is not what its rank wrote
+  bool damaged = false;  ///< the chunk differs from what its rank wrote
   bool gone = false;     ///< its version was given up
 };
 
-/// Used by all flushing threads of a version.
+/// All threads that flush a version share one.
 class ChunkWriter {
  public:
-  /// Told whenever the chunk's slot begins to be read, or the chunk to be written to the store.
+  /// Called whenever the flush begins to read the chunk's slot, or to write the chunk to the store.
   using Reads = std::function<void(bool reading)>;
 
-  /// All outlive it. `failed`: of the version's flush.
+  /// All arguments outlive it. `failed` belongs to the version's flush.
   ChunkWriter(const segment::VersionId& id, FlushSource& source, tier::SlotIo& slots, OpenSegments& segments,
               const std::atomic<bool>& failed);
-  /// `buffer`: of this thread, kept between calls.
+  /// Each thread keeps its own `buffer` between calls.
   WriteOutcome write(const FlushItem& item, std::vector<std::byte>& buffer, ChunkFlight& flight, const Reads& reads);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Which threads of a flusher have something to do, so that others know when it rests.
+// Counts a flusher's threads that are busy, so that others know when the flusher is idle.
 #include <atomic>
 #include <functional>
 #include <utility>
@@ -9,21 +9,23 @@ namespace perdure::engine {
 /// Thread-safe.
 class FlushActivity {
  public:
-  /// `idle` is called by the thread that is the last to rest.
+  /// The last thread that becomes idle calls `idle`.
   explicit FlushActivity(std::function<void()> idle) : idle_(std::move(idle)) {}
   FlushActivity(const FlushActivity&) = delete;
   FlushActivity& operator=(const FlushActivity&) = delete;
 
-  /// True when no thread has anything to do, and everyone has heard of the end of what was done last.
+  /// True when no thread is busy and the callers of the last finished work have been told.
   bool idle() const { return working_ == 0; }
 
-  /// What one thread does; its own. It rests at first, and waiting for ranks or for the store is resting, too.
+  /// The activity of one thread, used by that thread alone. It begins idle. A thread that waits for ranks or the store
+  /// is idle, too.
   class Part {
    public:
     explicit Part(FlushActivity& activity) : activity_(activity) {}
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
-    /// A thread that ends, or is thrown out of its work, does nothing any more; nobody is told.
+    /// A thread that ends, or that an exception takes out of its work, is idle from then on. `idle` is not called for
+    /// it.
     ~Part() {
       if (busy_) --activity_.working_;
     }

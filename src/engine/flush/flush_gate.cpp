@@ -10,8 +10,8 @@
 
 namespace perdure::engine {
 
-// What the application is to feel is a number of threads, whatever they do. Who is inside goes on, however few are
-// allowed by now: its chunk is under way.
+// With a slowdown budget, the limit counts all threads, whether they read or write. Threads inside go on even if fewer
+// are allowed by now, because their chunks are in flight.
 bool FlushGate::may(Wish wish, unsigned threads) const {
   if (wish == Wish::store_after_reading) return storing_ < std::max(threads, 1U);
   const unsigned most =
@@ -40,7 +40,7 @@ void FlushGate::await(Wish wish, base::Lock& lock, const std::atomic<bool>& give
   --mine.waiting;
 }
 
-// Also called by who got in: there may be room for more than one.
+// A thread that got in calls this, too, since there may be room for more than one.
 void FlushGate::room() {
   has_read_.changed.notify_one();
   to_store_.changed.notify_one();
@@ -114,8 +114,8 @@ void FlushGate::somebody_waits(bool waits) {
 }
 
 void FlushGate::observe(const metrics::FlushRate::Observation& observation) {
-  // The pool's number bounds those that read and those that store, each for itself: the larger of both is what it let
-  // go. With a budget it bounds both together.
+  // The pool's number bounds readers and writers separately, so the larger of both is the number it allowed. With a
+  // budget it bounds both together.
   const double reading = observation.flushes - observation.storing;
   const base::Lock lock(mutex_);
   const bool together = view_.pressure.max_slowdown > 0;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kGateMillisecond = 1'000'000;
 class FlushGateTest : public ::testing::Test {
  protected:
   void start(unsigned limit) { gate = std::make_unique<FlushGate>(limit); }
-  /// Threads that pass the gate, each `times` times, and note how many were inside at once.
+  /// Starts threads that pass the gate `times` times each, and records how many were inside at once.
   void flush(unsigned count, int times) {
     for (unsigned i = 0; i < count; ++i)
       threads.emplace_back([this, times] {
@@ -47,7 +47,7 @@ class FlushGateTest : public ::testing::Test {
   }
   unsigned waiting_in_all() { return status().waiting; }
   static placement::Pressure budget() { return {0.05, {}, {}, 0, 0, 0}; }
-  /// The application runs twice as slowly while one thread flushes.
+  /// A view in which the application runs twice as slowly while one thread flushes.
   static placement::Pressure too_much(std::uint64_t flushed_steps) { return {0.01, 1.0, 1.0, 1, 100, flushed_steps}; }
 
   std::unique_ptr<FlushGate> gate;
@@ -67,7 +67,7 @@ TEST_F(FlushGateTest, LetsThroughAsManyAsTheLimitAndNoMore) {
   EXPECT_EQ(status().held_back, 0u);
 }
 
-// The first passes before anything is known; then the budget says none, for a minute at least.
+// The first thread passes before anything is known. Then the budget allows none for at least a minute.
 TEST_F(FlushGateTest, HoldsBackWhatTheApplicationFeelsUntilSomebodyWaitsForIt) {
   start(1);
   feel(too_much(100));
@@ -111,13 +111,13 @@ TEST_F(FlushGateTest, KeepsNobodyAfterItWasShut) {
   EXPECT_EQ(passed, 12);
 }
 
-// Fills the gate with so many that read, then counts how many that begin like this one get in beside them.
+// Fills the gate with readers, then counts how many more threads get in beside them.
 class FlushGateOfReaders : public FlushGateTest {
  protected:
   void read(unsigned count) {
     for (unsigned i = 0; i < count; ++i) readers.push_back(gate->enter(true, given_up));
   }
-  /// Nobody else changes anything: who does not get in now never does.
+  /// No other thread changes the gate, so a thread that does not get in now never does.
   unsigned enter_more(bool reading) {
     std::atomic<unsigned> entered = 0;
     std::vector<FlushGate::Pass> passes(kMore);
@@ -165,14 +165,14 @@ TEST_F(FlushGateOfReaders, NoMoreThanTheLimitWhereTheApplicationHasABudget) {
   EXPECT_EQ(enter_more(false), 5u);
 }
 
-// One thread is as fast as two. It took its time to read, as from a tier that is not mapped.
+// One thread is as fast as two. Reading took time, as from a tier that is not mapped.
 TEST_F(FlushGateOfReaders, ThreadsThatBringNothingGoAlsoWhereMuchTimeIsSpentOnReading) {
   const auto allowed_after = [this](double two_stored, double one_stored, const placement::Pressure& pressure) {
     start(2);
     feel(pressure);
     for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});
     for (int i = 0; i < 5; ++i) gate->observe({1, one_stored, 100});
-    for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});  // whether it really is
+    for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});  // the pool checks whether two are really as fast
     return enter_more(false);
   };
   EXPECT_EQ(allowed_after(0.2, 0.1, {}), 1u) << "all the time, so that as many read as may";

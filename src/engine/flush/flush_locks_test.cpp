@@ -1,4 +1,4 @@
-// How often a flush takes the ledger's lock: all producers of a node wait for that lock, too.
+// Counts how often a flush takes the ledger's lock, for which all producers of a node wait, too.
 #include <condition_variable>
 #include <mutex>
 
@@ -7,16 +7,17 @@
 namespace perdure::engine {
 namespace {
 
-/// One when a chunk begins, one when it ended.
+/// One when a chunk begins, one when it has ended.
 inline constexpr unsigned kMostLocksPerFlushedChunk = 2;
 
 class FlushLocks : public CaptureFixture {
  protected:
-  /// Chunks of so many bytes. A file tier is slow: it has to be read. A memory tier's slots are mapped.
+  /// Opens a tier with chunks of `bytes`. A file tier is slow, since it has to be read; a memory tier's slots are
+  /// mapped.
   void open_tier(const std::string& kind, std::uint64_t bytes) {
     chunk_bytes = bytes;
     std::vector<std::unique_ptr<tier::Tier>> tiers;
-    const std::uint64_t slot = std::max<std::uint64_t>(bytes, 2 * base::MiB);  // memory comes in pages of that size
+    const std::uint64_t slot = std::max<std::uint64_t>(bytes, 2 * base::MiB);  // memory has pages of that size
     const tier::TierOptions options{0, directory / kind, bytes, 64 * slot};
     tiers.push_back(std::move(*tier::make_tier(kind, options)));
     chunk_is_mapped = tiers[0]->properties().mapped;
@@ -25,8 +26,8 @@ class FlushLocks : public CaptureFixture {
     ASSERT_TRUE(core->recover());
     made = std::move(*store::make_store(directory / ("store-" + kind)));
   }
-  /// Times that the lock was taken while a version of so many chunks was flushed, from its commit until the flusher is
-  /// idle again. Nobody else takes it meanwhile: the end is told, not looked for.
+  /// Returns how often the lock was taken from a version's commit until the flusher is idle again. Nobody else takes it
+  /// meanwhile, since the flusher reports its end and is not polled.
   std::uint64_t taken_by(std::uint64_t version, std::size_t chunks, unsigned threads) {
     {
       const auto guard = ledger->lock();
@@ -62,12 +63,11 @@ class FlushLocks : public CaptureFixture {
     EXPECT_TRUE(core->find(id(version))->all_stored());
     return taken;
   }
-  /// The rest of a flush takes it as often, whatever there is to be flushed, but for threads that find nothing left.
+  /// The rest of a flush takes the lock equally often for any number of chunks, except for threads that find none left.
   void expect_two_per_chunk(unsigned threads, std::size_t few, std::size_t more) {
     const auto by_few = taken_by(1, few, threads), by_more = taken_by(2, more, threads);
     ASSERT_GT(by_more, by_few);
-    // Of several threads that look for the last chunk, those that come too late look once in vain. There are twice as
-    // many where a tier is slow.
+    // Threads that come too late for the last chunk look once in vain. A slow tier has twice as many threads.
     const unsigned most = chunk_is_mapped ? threads : 2 * threads;
     const std::uint64_t in_vain = most > 1 ? most : 0;
     EXPECT_LE(by_more - by_few, kMostLocksPerFlushedChunk * (more - few) + in_vain);
@@ -83,7 +83,7 @@ TEST_F(FlushLocks, AMappedTierTakesItTwicePerChunk) {
   expect_two_per_chunk(1, 4, 16);
 }
 
-// Each of these is read and written in two blocks, so that it turns from one to the other three times.
+// Each chunk is read and written in two blocks, so its flush turns from one to the other three times.
 TEST_F(FlushLocks, ASlowTierTakesItTwicePerChunkHoweverOftenItTurns) {
   open_tier("file", 5 * base::MiB);
   expect_two_per_chunk(1, 2, 12);

@@ -1,5 +1,5 @@
 #pragma once
-// In which order chunks are flushed. Plain state, not thread-safe.
+// Decides in which order chunks are flushed. Plain state, not thread-safe.
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -13,24 +13,24 @@ namespace perdure::engine {
 
 class FlushSequence {
  public:
-  /// `read_bytes_per_s`: what each tier gives to all flushes together, as far as known.
+  /// `read_bytes_per_s`: each tier's read rate for all flushes together, as far as it is known.
   FlushSequence(std::vector<double> read_bytes_per_s, unsigned threads)
       : read_bytes_per_s_(std::move(read_bytes_per_s)), threads_(threads) {}
 
-  /// A chunk can be flushed; `place`: its tier, or a number beyond all tiers for a place that frees no slots.
+  /// Adds a chunk that can be flushed. `place`: its tier, or a number beyond all tiers if flushing it frees no slot.
   void add(std::size_t chunk, std::uint32_t place) {
     places_[place].push_back(chunk);
     place_of_[chunk] = place;
   }
 
-  /// Chunks that can be flushed, and that nobody has begun.
+  /// Returns the number of chunks that can be flushed and that no thread has begun.
   std::size_t size() const {
     std::size_t chunks = 0;
     for (const auto& [place, waiting] : places_) chunks += waiting.size();
     return chunks;
   }
-  /// The chunk to flush next, now being flushed; nothing when none is left. `slots_wanted` as in
-  /// placement::next_to_flush.
+  /// Returns the chunk to flush next, which counts as being flushed from now on; nullopt if none is left.
+  /// `slots_wanted` as in placement::next_to_flush.
   std::optional<std::size_t> next(bool slots_wanted) {
     std::vector<placement::FlushQueue> queues;  // in the order of tiers
     std::vector<std::uint32_t> places;
@@ -47,7 +47,8 @@ class FlushSequence {
     reads(chunk, true);
     return chunk;
   }
-  /// Its place is being read, as from next() on, or it is not: it is being written to the store, or was.
+  /// Notes whether the chunk's place is being read, which next() assumes. It is not while the chunk is being written to
+  /// the store, nor afterwards.
   void reads(std::size_t chunk, bool reading) {
     if (reading == being_read_.contains(chunk)) return;
     auto& readers = readers_[place_of_.at(chunk)];
@@ -63,7 +64,7 @@ class FlushSequence {
  private:
   std::vector<double> read_bytes_per_s_;
   unsigned threads_;
-  std::map<std::uint32_t, std::deque<std::size_t>> places_;  // what is there to be flushed
+  std::map<std::uint32_t, std::deque<std::size_t>> places_;  // chunks that can be flushed
   std::set<std::size_t> being_read_;
   std::map<std::uint32_t, unsigned> readers_;      // by place
   std::map<std::size_t, std::uint32_t> place_of_;  // by chunk

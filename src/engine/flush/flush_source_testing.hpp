@@ -1,6 +1,6 @@
 #pragma once
-// For tests only: what is around a flush, as a script. By itself nothing is limited, nothing is slow, and every chunk
-// is where its slot is.
+// For tests only: scripts the surroundings of a flush. By default nothing is limited or slow, and every chunk is in its
+// slot.
 #include <functional>
 
 #include "engine/flush/flush_source.hpp"
@@ -32,7 +32,7 @@ class ScriptedSource : public FlushSource {
   bool over() override { return kept; }
 
   std::function<tier::SlotAddress(const FlushedChunk&)> address;
-  std::function<bool(const FlushedChunk&)> on_begin;  ///< false: it is gone
+  std::function<bool(const FlushedChunk&)> on_begin;  ///< false: the chunk is gone
   std::function<void(const FlushedChunk&, bool reading)> on_reads;
   std::function<void(const FlushedChunk&, bool stored)> on_end;
   std::function<CaptureNews()> on_news;

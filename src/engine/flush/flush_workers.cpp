@@ -36,7 +36,7 @@ void FlushWorkers::reevaluate_captures() {
   context_.news.notify_all();
   if (begun) return;
   work_.thread_failed(begun.error());
-  for (;;) {  // nobody would lead them
+  for (;;) {  // no thread would lead these captures
     std::optional<segment::VersionId> id;
     {
       const auto ledger = context_.ledger.lock();
@@ -47,7 +47,7 @@ void FlushWorkers::reevaluate_captures() {
   }
 }
 
-// An error when there is none at all.
+// Fails if not one thread could be had.
 base::Status FlushWorkers::begin_leads() {
   const auto leads = leads_.lock();
   while (leads->size() < kCaptureLeads) {
@@ -78,7 +78,7 @@ void FlushWorkers::lead() {
 
 namespace {
 
-// What is busy has something to do for now.
+// A capture whose thread is busy has something to do for now.
 bool has_work(const CaptureFlush& capture) {
   if (capture.busy) return true;
   if (!capture.flush) return capture.not_before_ns == 0;
@@ -96,7 +96,7 @@ bool may_advance(const CaptureFlush& capture, const NodeState& state) {
 
 }  // namespace
 
-// In turn. Its thread is busy with it from now on.
+// Takes the captures in turn. The calling thread is busy with the returned one from now on.
 CaptureFlush* FlushWorkers::next_capture(NodeState& state) {
   const auto captures = captures_.lock();
   for (auto capture = captures->begin(); capture != captures->end(); ++capture) {
@@ -111,7 +111,7 @@ CaptureFlush* FlushWorkers::next_capture(NodeState& state) {
   return id ? &captures->emplace_back(*id, activity_) : nullptr;
 }
 
-// Until something has changed, or a failed attempt may be tried again.
+// Waits until something has changed, or a failed attempt may be retried.
 void FlushWorkers::await_capture(Ledger::Access& ledger) {
   std::uint64_t first = UINT64_MAX;
   {
@@ -133,7 +133,7 @@ void FlushWorkers::advance(CaptureFlush& capture) {
   if (!done) {
     {
       const auto ledger = context_.ledger.lock();
-      ledger->flushes.interrupted(capture.id);  // committed meanwhile, it is for the queue
+      ledger->flushes.interrupted(capture.id);  // if it was committed meanwhile, the queue takes it
     }
     base::attempt([&] { work_.thread_failed(done.error()); });
     end = CaptureEnd{std::move(done).error()};
@@ -144,9 +144,9 @@ void FlushWorkers::advance(CaptureFlush& capture) {
 }
 
 void FlushWorkers::end_capture(CaptureFlush& capture, const std::optional<base::Error>& error) {
-  capture.flush.reset();  // what it left is for the queue
+  capture.flush.reset();  // the queue takes what it left
   capture.source.reset();
-  Captures ended;  // which ends without a lock
+  Captures ended;  // destroys the capture without the lock
   {
     const auto captures = captures_.lock();
     const auto place =
@@ -167,7 +167,7 @@ void FlushWorkers::pause(std::uint64_t delay_ns) {
 void FlushWorkers::stop() {
   wake_.notify_all();
   thread_.join();
-  os::Threads leads;  // no more are begun
+  os::Threads leads;  // no more threads are begun
   {
     const auto known = leads_.lock();
     std::swap(leads, *known);
@@ -180,7 +180,7 @@ void FlushWorkers::stop() {
       if (captures->empty()) return;
       left = &captures->front();
     }
-    base::attempt([&] { end_capture(*left, std::nullopt); });  // it is not among them any more, whatever is thrown
+    base::attempt([&] { end_capture(*left, std::nullopt); });  // it leaves the list whatever is thrown
   }
 }
 
@@ -205,7 +205,7 @@ void FlushWorkers::run() {
   }
 }
 
-// Until something is committed, or what is held back may be flushed.
+// Waits until a version is committed, or one that was held back may be flushed.
 void FlushWorkers::await_committed(Ledger::Access& ledger) {
   const auto is_wanted = [this] { return wanted_ || context_.stopping; };
   const auto held_back_s = held_back_for_s(*ledger);
@@ -220,7 +220,7 @@ void FlushWorkers::capture_over(const segment::VersionId& id, const std::optiona
   }
   if (context_.stopping) return;
   work_.capture_over(id);
-  notify();  // to remove what it left, or to try again later
+  notify();  // to remove its leftovers, or to retry later
 }
 
 }  // namespace perdure::engine

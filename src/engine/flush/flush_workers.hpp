@@ -1,6 +1,6 @@
 #pragma once
-// The threads that flush whole versions: one for what is committed, in the order of commits, and two that lead the
-// flushes of captures which begin before their commit, however many there are.
+// Runs the threads that flush whole versions. One takes committed versions in the order of commits. Two lead all
+// flushes of captures that begin before their commit.
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -12,58 +12,58 @@
 
 namespace perdure::engine {
 
-/// One publishes, and waits for the store to sync, while another goes on with what is being captured.
+/// One thread publishes, and waits for the store to sync, while the other goes on with open captures.
 inline constexpr std::size_t kCaptureLeads = 2;
-/// So many captures are flushed at once while they have something for the store. Others begin when these have nothing,
-/// as those that wait for slots: who has none can keep nobody from getting some. What is committed before its flush
-/// began is for the queue.
+/// So many captures are flushed at once while they have data for the store. Others begin when these have none, for
+/// example because their ranks wait for slots. A capture that waits for slots therefore cannot keep another from
+/// freeing some. A version that was committed before its flush began goes to the queue.
 inline constexpr std::size_t kCapturesAtOnce = 2;
 
-/// The flush of a capture: used by the thread that is busy with it.
+/// The flush of a capture. Only the thread that is busy with it uses it.
 struct CaptureFlush {
   CaptureFlush(segment::VersionId of, FlushActivity& activity) : id(std::move(of)), part(activity) {}
   segment::VersionId id;
   FlushActivity::Part part;
-  bool busy = true;                 ///< with the list's lock
-  std::uint64_t begun_ns = 0;       ///< the attempt
-  std::uint64_t not_before_ns = 0;  ///< of the next attempt, after one that failed
+  bool busy = true;                 ///< changed with the list's lock
+  std::uint64_t begun_ns = 0;       ///< start of the current attempt
+  std::uint64_t not_before_ns = 0;  ///< earliest start of the next attempt after a failed one
   std::unique_ptr<LedgerSource> source;
   std::unique_ptr<WriteThrough> flush;  ///< nullptr: no attempt is under way
 };
 
-/// How the flush of a capture ended.
+/// The end of a capture's flush.
 struct CaptureEnd {
-  std::optional<base::Error> failure;  ///< that it was given up for
+  std::optional<base::Error> failure;  ///< the error for which the flush was given up
 };
 
-/// What these threads do. Called without a lock.
+/// The work that these threads do. Called without a lock.
 class FlushWork {
  public:
   virtual ~FlushWork() = default;
-  /// One attempt of a committed version; it ended, one way or the other.
+  /// Makes one attempt to flush a committed version; returns when the attempt has ended, well or not.
   virtual void flush_committed(const segment::VersionId& id, FlushActivity::Part& part) = 0;
-  /// As far as it gets without waiting. Nothing: it is not over.
+  /// Advances as far as it can without waiting. nullopt: the flush is not over.
   virtual std::optional<CaptureEnd> advance_capture(CaptureFlush& capture) = 0;
-  /// A capture's flush has ended.
+  /// Notes that a capture's flush has ended.
   virtual void capture_over(const segment::VersionId& id) = 0;
-  /// No version is left to be flushed.
+  /// Called when no version is left to be flushed.
   virtual void clean_leftovers() = 0;
-  /// One of the threads failed in between, or none could be had for a capture, which fails for it.
+  /// One of the threads failed between attempts, or no thread could be had for a capture, which fails for it.
   virtual void thread_failed(const base::Error& why) = 0;
 };
 
 class FlushWorkers {
  public:
-  /// All outlive it. The ledger says what is to be flushed.
+  /// All arguments outlive it. The ledger says which versions are to be flushed.
   FlushWorkers(FlushContext& context, FlushActivity& activity, FlushWork& work)
       : context_(context), activity_(activity), work_(work) {}
   base::Status start();
   void notify();  ///< there may be something to flush
-  /// There may be something to do for captures, or flushes to begin that the ledger has chosen for it.
+  /// Looks again at all captures: there may be work for them, or the ledger may have chosen flushes to begin.
   void reevaluate_captures();
-  /// For so long, or until stop().
+  /// Sleeps for `delay_ns`, or until stop().
   void pause(std::uint64_t delay_ns);
-  /// Once the context says that it stops: returns when all threads have ended.
+  /// Call it once the context says `stopping`. Returns when all threads have ended.
   void stop();
 
  private:
@@ -83,7 +83,7 @@ class FlushWorkers {
   FlushWork& work_;
   std::condition_variable wake_;  // waited for with the ledger
   std::atomic<bool> wanted_ = true;
-  base::Guarded<Captures> captures_;  // taken after the ledger, or alone; nothing is taken with it
+  base::Guarded<Captures> captures_;  // taken after the ledger, or alone; no other lock is taken with it
   base::Guarded<os::Threads> leads_;  // taken before the ledger
   os::Thread thread_;
 };

@@ -33,7 +33,7 @@ void Flusher::stop() {
     context_.stopping = true;
   }
   {
-    const auto pacing = context_.pacing.lock();  // so that nobody is between looking and waiting
+    const auto pacing = context_.pacing.lock();  // so that no thread is between its check and its wait
   }
   context_.stopped.notify_all();
   context_.gate.shut();
@@ -73,7 +73,8 @@ void Flusher::flush_committed(const segment::VersionId& id, FlushActivity::Part&
   workers_.pause(ended.delay_ns);
 }
 
-// It has ended, and how could not be noted: it is tried again. What is at the store by then is found there.
+// The attempt has ended, but its outcome could not be recorded. It is retried, and the retry finds the segments that
+// are at the store by then.
 void Flusher::unfinished(const segment::VersionId& id, const base::Error& why) {
   {
     const auto ledger = context_.ledger.lock();
@@ -98,7 +99,7 @@ std::optional<CaptureEnd> Flusher::advance_capture(CaptureFlush& capture) {
   capture.source.reset();
   if (!ran) {
     const auto ledger = context_.ledger.lock();
-    (void)ledger->flushes.attempt_over(capture.id);  // what it wrote may be begun anew
+    (void)ledger->flushes.attempt_over(capture.id);  // its segments may be begun again
   }
   const bool for_the_queue = outcome.status.has_value() && outcome.bytes == 0;
   Ended ended;
@@ -115,7 +116,7 @@ std::optional<CaptureEnd> Flusher::advance_capture(CaptureFlush& capture) {
   return CaptureEnd{};
 }
 
-// True when it is over: with success and no bytes when it was committed before it could begin.
+// True when the flush is over. If the version was committed before the flush could begin, it succeeds with no bytes.
 bool Flusher::attempt(CaptureFlush& capture, FlushOutcome& outcome) {
   if (!capture.flush && !begin_attempt(capture, outcome)) return true;
   if (!capture.flush->advance()) return false;
@@ -156,12 +157,12 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part&
   if (tried) return outcome;
   outcome.status = base::fail(std::move(tried).error());
   const auto ledger = context_.ledger.lock();
-  (void)ledger->flushes.attempt_over(id);  // what it wrote may be begun anew
+  (void)ledger->flushes.attempt_over(id);  // its segments may be begun again
   return outcome;
 }
 
-// A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back
-// with all it held.
+// Makes a new store. A store that was there and is missing now is not made again. Its file system may be unmounted, and
+// come back with all its content.
 void Flusher::prepare(const segment::VersionId& id, const FlushJob& job, FlushOutcome& outcome) {
   if (!prepared_) outcome.status = store_.prepare();
   prepared_ = prepared_ || outcome.status;
@@ -171,8 +172,8 @@ void Flusher::prepare(const segment::VersionId& id, const FlushJob& job, FlushOu
   outcome.status = ledger->flushes.note_begun(id, job.version.segments);
 }
 
-// A place that is another than before: what has to be brought there again comes first where it is older, so that this
-// one begins anew.
+// Notices that the store is another one than before. Older versions that have to be stored there again come first, so
+// this flush begins again after them.
 base::Status Flusher::arrive(const segment::VersionId& id, bool& moved) {
   auto incarnation = store_.incarnation(id.name, store::Missing::make);
   if (!incarnation && incarnation.error().code == PERDURE_NOT_FOUND)
@@ -189,7 +190,8 @@ base::Status Flusher::arrive(const segment::VersionId& id, bool& moved) {
   return base::fail(PERDURE_UNAVAILABLE, id.text(), "the store was removed, and is there anew", "", true);
 }
 
-// What was captured while the store could not be reached belongs to who captured it, also when that launch has ended.
+// A version captured while the store was unreachable belongs to the launch that captured it, even if that launch has
+// ended.
 base::Status Flusher::own(const std::string& name) {
   if (!context_.options.owner) return {};
   {
@@ -215,7 +217,7 @@ base::Status Flusher::own(const std::string& name) {
   return {};
 }
 
-// A launch that lives and owns the name writes its record again within a lease. After that it is this engine's.
+// A live launch that owns the name rewrites its record within one lease. After that time this engine takes the name.
 base::Status Flusher::replace_damaged(const std::string& name, const base::Error& damage) {
   const std::uint64_t now_ns = os::monotonic_ns();
   {
@@ -229,7 +231,7 @@ base::Status Flusher::replace_damaged(const std::string& name, const base::Error
   return taken || taken.error().code == PERDURE_EXISTS ? base::Status() : taken;
 }
 
-// What cannot be removed now is tried again with the next flush.
+// Leftovers that cannot be removed now are retried with the next flush.
 void Flusher::clean_leftovers() {
   for (;;) {
     std::optional<catalog::BegunRecord> left;
@@ -246,7 +248,7 @@ void Flusher::clean_leftovers() {
 }
 
 Flusher::Ended Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
-  struct Tell {  // those that wait for their turn
+  struct Tell {  // wakes flushes that wait for their turn
     std::condition_variable& news;
     ~Tell() { news.notify_all(); }
   } tell{context_.news};
@@ -289,8 +291,7 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
   changed_(id, true);
 }
 
-// What cannot be reached is given up for a newer version only where all of that is at the store, whichever node wrote
-// it.
+// Drops an unreachable version only if a newer version is at the store as a whole, whichever nodes wrote it.
 void Flusher::drop_unreachable(const std::string& name) {
   {
     const auto ledger = context_.ledger.lock();
@@ -307,8 +308,8 @@ void Flusher::drop_unreachable(const std::string& name) {
   if (auto status = ledger->flushes.drop_unreachable(name, whole, *forks); !status) reports_.add(status.error().text());
 }
 
-// True when it was forgotten on purpose: nobody restores it any more, and no later try would bring it to the store.
-// While somebody reads it, it is given up as what fails for good, and gets another chance with the next commit.
+// True if the version was forgotten on purpose: nobody restores it any more, and no later attempt would store it. While
+// somebody reads it, its flush fails for good, and gets another chance with the next commit.
 bool Flusher::drop_forgotten(const segment::VersionId& id) {
   const auto forgotten_ns = store_.forgotten(id.name);
   if (!forgotten_ns || id.attempt.created_ns > *forgotten_ns) return false;
@@ -341,7 +342,7 @@ void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& ou
   changed_(id, false);
 }
 
-// After how long to try again; nothing: never.
+// Returns the delay until the next attempt; nullopt if there is none.
 std::optional<std::uint64_t> Flusher::store_failed(const segment::VersionId& id, const base::Error& error,
                                                    double seconds) {
   StoreEpisode::Answer answer;

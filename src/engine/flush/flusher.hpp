@@ -1,5 +1,6 @@
 #pragma once
-// Brings versions to the store: what is done with each attempt's outcome. What can be retried is.
+// Brings versions to the store and decides what follows from each attempt's outcome. It retries every failure that can
+// be retried.
 #include <functional>
 
 #include "engine/flush/flush_workers.hpp"
@@ -10,32 +11,32 @@ namespace perdure::engine {
 
 class Flusher : private FlushWork {
  public:
-  /// `changed(id, stored)` is called without the lock after every attempt, and `idle()` when nothing is left to flush
-  /// and every `changed` has returned.
+  /// Calls `changed(id, stored)` without the lock after every attempt. Calls `idle()` when nothing is left to flush and
+  /// every `changed` has returned.
   Flusher(
       Ledger& ledger, store::Store& store, Reports& reports, FlusherOptions options,
       std::function<void(const segment::VersionId&, bool stored)> changed, std::function<void()> idle = [] {});
   ~Flusher() override { stop(); }
-  const base::Status& started() const { return started_; }  ///< its thread; without it nothing is flushed
+  const base::Status& started() const { return started_; }  ///< of its thread; without the thread nothing is flushed
   void notify() { workers_.notify(); }                      ///< there may be something to flush
-  void let_all_flush();                                     ///< nothing is held back any more
+  void let_all_flush();                                     ///< holds back no version any more
   /// Something changed in an open capture.
   void reevaluate_captures();
-  /// True when no flush runs and everyone has heard of the end of the last, so that retention knows all that was
-  /// stored.
+  /// True when no flush runs and the callback for the last one has returned. Retention then knows of every stored
+  /// version.
   bool idle() const { return activity_.idle(); }
-  /// Somebody waits for what is flushed. Cheap when that is no news.
+  /// Somebody waits for the result of a flush, or no longer does. Cheap if that has not changed.
   void somebody_waits(bool waits) { context_.gate.somebody_waits(waits); }
-  /// What is known of the application changed.
+  /// The engine learned something new about the application's speed.
   void look_at_application();
   FlushGate::Status gate_status() const { return context_.gate.status(); }
-  void stop();  ///< ends the flushes in flight at their next block; returns when all threads have ended
+  void stop();  ///< ends flushes in flight at their next block; returns when all threads have ended
 
  private:
   enum class Next { done, again, given_up };
   struct Ended {
     Next next = Next::done;
-    std::uint64_t delay_ns = 0;  ///< until it is tried again
+    std::uint64_t delay_ns = 0;  ///< until the next attempt
   };
 
   void flush_committed(const segment::VersionId& id, FlushActivity::Part& part) override;
@@ -63,11 +64,11 @@ class Flusher : private FlushWork {
   Reports& reports_;
   std::function<void(const segment::VersionId&, bool)> changed_;
   tier::SlotIo slots_;
-  std::atomic<bool> prepared_ = false;   // the store was there once: when it is missing later, it is waited for
-  base::Guarded<StoreEpisode> episode_;  // nothing is taken with it held but the reports
+  std::atomic<bool> prepared_ = false;   // the store was there once: if it is missing later, the flusher waits for it
+  base::Guarded<StoreEpisode> episode_;  // only the reports' lock is taken with it held
   struct Owners {
-    std::set<std::string> owned;                            // names that somebody is known to own
-    std::map<std::string, std::uint64_t> damaged_since_ns;  // names whose record nobody can read
+    std::set<std::string> owned;                            // names that have a known owner
+    std::map<std::string, std::uint64_t> damaged_since_ns;  // names whose owner record cannot be read, and since when
   };
   base::Guarded<Owners> owners_;
   FlushActivity activity_;

@@ -1,4 +1,4 @@
-// Flushes that begin before the commit, with threads and a store: what fails, what is damaged, what is given up.
+// Tests flushes that begin before the commit, with threads and a store: failures, damage, and versions given up.
 #include <filesystem>
 
 #include "engine/flush/flusher_testing.hpp"
@@ -18,7 +18,7 @@ class FlusherCapture : public FlusherFixture {
     options.room = [] {};
     flusher = std::make_unique<Flusher>(*ledger, *made, reports, options, [](const segment::VersionId&, bool) {});
   }
-  /// A capture of one rank, each chunk as soon as it gets a slot. False when it is refused one.
+  /// Captures one rank and notes each chunk as soon as it gets a slot. False if a slot is refused.
   bool capture(std::uint64_t version, std::uint32_t chunks) {
     {
       const auto guard = ledger->lock();
@@ -59,7 +59,7 @@ class FlusherCapture : public FlusherFixture {
     auto source = made->open(listings->back().segments[0]);
     EXPECT_TRUE(segment::verify(**source, nullptr).empty());
   }
-  /// A capture of six chunks, while the store fails as the rules say.
+  /// Captures six chunks while the store fails as the rules say.
   void expect_stored_in_spite_of(const char* rules) {
     os::FaultRules faults(*os::parse_fault_rules(rules));
     test_support::InstalledHooks installed(faults);
@@ -70,7 +70,7 @@ class FlusherCapture : public FlusherFixture {
     expect_stored(1);
   }
   bool store_is_empty() const { return !std::filesystem::exists(directory / "store/app/1"); }
-  /// The path of the temporary segment; empty when there is none.
+  /// Returns the path of the temporary segment; empty if there is none.
   std::string temporary() const {
     if (store_is_empty()) return {};
     for (const auto& entry : std::filesystem::directory_iterator(directory / "store/app/1"))
@@ -112,7 +112,8 @@ TEST_F(FlusherCapture, AStoreThatFailsForAWhileDelaysTheCaptureAndLosesNothing) 
   expect_stored_in_spite_of("pwrite:/store:EIO:3:2");
 }
 
-// A sync that fails says nothing about what is on the disk: all of it is written again, also what has no slot any more.
+// A failed sync does not say which bytes are on disk. So everything is written again, even chunks that have no slot any
+// more.
 TEST_F(FlusherCapture, WhatHasNoSlotAnyMoreIsWrittenAgainAfterASyncThatFailed) {
   start(2);
   expect_stored_in_spite_of("fdatasync:/store:EIO:1:2");
@@ -155,7 +156,7 @@ TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
   EXPECT_NE(told.back().find("was given up"), std::string::npos) << told.back();
 }
 
-/// Nothing gets to the store before it is opened.
+/// A hook that fails every write to the store until it is opened.
 class ClosedStore : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -190,13 +191,13 @@ TEST_F(FlusherCapture, ManyThatWaitForTheStoreTakeAFixedNumberOfThreads) {
   for (std::uint64_t version = 1; version <= 20; ++version)
     ASSERT_TRUE(await("version " + std::to_string(version) + " is stored", [&] {
       const auto* held = core->find(id(version));
-      return held == nullptr || held->all_stored();  // what is stored may be given up
+      return held == nullptr || held->all_stored();  // a stored version may have been dropped
     }));
   EXPECT_EQ(made->list("app")->size(), 20u);
 }
 
-// More than are flushed at once, each of them in want of slots that others hold: a capture that waits for its ranks
-// keeps none from the store.
+// There are more captures than are flushed at once, and each wants slots that others hold. A capture that waits for its
+// ranks must not keep another from the store.
 TEST_F(FlusherCapture, ManyOpenOnesWhoseRanksWaitForSlotsDoNotStarveOneAnother) {
   constexpr std::uint64_t kCaptures = 7;
   constexpr std::uint32_t kChunks = 4;
@@ -242,7 +243,7 @@ TEST_F(FlusherCapture, ManyOpenOnesWhoseRanksWaitForSlotsDoNotStarveOneAnother) 
 
 class FlusherResumed : public FlusherCapture {
  protected:
-  /// A committed version with chunks that are in the temporary segment only, and the engine is gone.
+  /// Leaves a committed version whose chunks are only in the temporary segment, and no engine.
   void leave_half_done() {
     start(2);
     os::FaultRules faults(*os::parse_fault_rules("fdatasync:/.tmp-:EIO"));
@@ -253,7 +254,7 @@ class FlusherResumed : public FlusherCapture {
     flusher->stop();
     ASSERT_TRUE(core->find(id(1))->spilled(0));
     ASSERT_TRUE(std::filesystem::exists(temporary()));
-    (void)taken_reports();  // the failed sync, where the flush came so far
+    (void)taken_reports();  // the failed sync, if the flush came so far
   }
 };
 

@@ -45,7 +45,7 @@ class FlusherTest : public FlusherFixture {
   }
   FlusherOptions options;
   std::atomic<int> attempts = 0, rests = 0;
-  std::atomic<bool> held = false;  ///< whoever is told of an attempt does not get on
+  std::atomic<bool> held = false;  ///< blocks everybody who is told of an attempt
 };
 
 TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
@@ -145,10 +145,10 @@ TEST_F(FlusherTest, NothingIsBroughtUnderTheNameOfAnotherJob) {
   EXPECT_NE(told[0].find("it belongs to job 'other'"), std::string::npos) << told[0];
 }
 
-// Its own part at the store is no proof: others may never bring theirs.
+// This node's part at the store proves nothing: other nodes may never store theirs.
 TEST_F(FlusherTest, GivesUpWhatCannotBeReachedForAVersionThatTheStoreHasWhole) {
   open({1, 8});
-  ASSERT_TRUE(checkpoint(1));  // on the first tier, which the next launch lacks
+  ASSERT_TRUE(checkpoint(1));  // in the first tier, which the next launch lacks
   close();
   std::vector<std::unique_ptr<tier::Tier>> tiers;
   tiers.push_back(std::move(*tier::make_tier("file", {0, directory / "tier1", kChunk, 8 * kChunk})));
@@ -173,7 +173,7 @@ TEST_F(FlusherTest, GivesUpWhatCannotBeReachedForAVersionThatTheStoreHasWhole) {
   EXPECT_EQ(core->find(id(1)), nullptr);
 }
 
-// A lower bound only: a machine under load takes longer, and none takes less.
+// This is a lower bound only: load makes a machine slower, and none is faster than this.
 TEST_F(FlusherTest, TheBandwidthLimitHoldsOverAllVersions) {
   options.max_bytes_per_s = 4 * kChunk;
   start();
@@ -183,10 +183,10 @@ TEST_F(FlusherTest, TheBandwidthLimitHoldsOverAllVersions) {
   EXPECT_GE(os::monotonic_ns() - begin, 3 * 1000 * kMillisecond / 4) << "three chunks, four a second";
 }
 
-// The application is three times as slow while a chunk is flushed, as far as the engine can tell.
+// As far as the engine can tell, the application is three times as slow while a chunk is flushed.
 TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsForIt) {
   options.threads = 1;
-  options.max_slowdown = 1e-7;  // a rest after a chunk is a minute then
+  options.max_slowdown = 1e-7;  // then the pause after a chunk is a minute
   start();
   commit(1);
   ASSERT_TRUE(await_stored(1));
@@ -214,7 +214,7 @@ TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsFor
   EXPECT_TRUE(await_stored(3));
 }
 
-// Retention hears of a version when it is stored: an engine that ended between the two would leave it undone.
+// Retention is told when a version is stored. An engine that ended between the two would leave that undone.
 TEST_F(FlusherTest, IsIdleOnlyWhenEverybodyHasHeardOfWhatItDid) {
   start();
   held = true;
@@ -236,7 +236,7 @@ TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsE
     commit(1);
     commit(2);
     EXPECT_TRUE(await("flushes are tried again", [&] { return attempts > 5; }));
-    // Only a flush holds on to the hooks; stop it before they go.
+    // Only a flush uses the hooks; stop it before they go.
     flusher->stop();
   }
   const auto told = taken_reports();
@@ -270,7 +270,7 @@ TEST_F(FlusherTest, GivesUpAtOnceWhatCannotPassAndTriesItAgainAfterTheNextCommit
   EXPECT_TRUE(await_stored(1));
   EXPECT_TRUE(await_stored(2));
   flusher->stop();
-  EXPECT_EQ(taken_reports().size(), 2u);  // given up; works again
+  EXPECT_EQ(taken_reports().size(), 2u);  // one when it gave up, one when the store worked again
 }
 
 TEST_F(FlusherTest, GivesUpWhenTheTimeIsOver) {
@@ -330,7 +330,7 @@ TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {
   EXPECT_EQ(core->pending_versions(), 1u);
 }
 
-// What happens to chunks in the tier, and to the store but for the beginning of a segment.
+// Counts reads of the tier, and writes to the store except for the beginning of a segment.
 class TierAndStore : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -341,8 +341,8 @@ class TierAndStore : public os::Hooks {
     if (is(operation, "pwrite", false)) --storing_;
   }
   std::atomic<int> reads = 0, most_storing = 0;
-  int wait_for_reads = 0;          ///< before the first write to the store
-  std::function<void()> at_store;  ///< before each; may be empty
+  int wait_for_reads = 0;          ///< so many reads come before the first write to the store
+  std::function<void()> at_store;  ///< called before each write; may be empty
 
  private:
   static bool is(const os::Operation& operation, const std::string& call, bool tier) {

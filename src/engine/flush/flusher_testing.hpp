@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: a flusher beside a node's state; its threads are waited for.
+// For tests only: runs a flusher beside a node's state, and waits for its threads.
 #include "engine/flush/flusher.hpp"
 #include "engine/ledger/capture_testing.hpp"
 #include "os/fault_rules.hpp"
@@ -12,7 +12,7 @@ namespace perdure::engine {
 class FlusherFixture : public CaptureFixture {
  protected:
   void TearDown() override { flusher.reset(); }
-  /// eventually(), with a condition that is looked at with the lock held.
+  /// Calls eventually() with a condition that is checked with the lock held.
   template <class Condition>
   [[nodiscard]] bool await(const std::string& what, Condition condition, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) {

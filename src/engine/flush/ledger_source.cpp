@@ -21,7 +21,7 @@ std::optional<FlushJob> LedgerSource::job() {
   return job;
 }
 
-// The gate goes by what the last chunk that began or ended saw of the ledger.
+// The gate uses the ledger's state as the last chunk that began or ended saw it.
 ChunkFlight LedgerSource::begin(bool reading, const std::atomic<bool>& failed, const Choose& choose) {
   ChunkFlight flight;
   flight.pass = context_.gate.enter(reading, failed);
@@ -53,7 +53,7 @@ void LedgerSource::reads(ChunkFlight& flight, bool reading, const std::atomic<bo
 
 void LedgerSource::end(const ChunkFlight& flight, bool stored) {
   bool wanted = false;
-  struct Leave {  // others wait at the gate, whatever happens here
+  struct Leave {  // lets others at the gate go on, whatever happens here
     FlushGate& gate;
     FlushGate::Pass pass;
     ~Leave() { gate.leave(pass); }
@@ -73,7 +73,7 @@ void LedgerSource::pace(std::uint64_t begun_ns, std::uint64_t bytes) {
   if (context_.options.max_bytes_per_s == 0) return;
   auto pacing = context_.pacing.lock();
   const std::uint64_t delay_ns = pacing->delay_ns(begun_ns, os::monotonic_ns(), bytes);
-  // One block can cost minutes: the engine does not wait for them when it ends.
+  // The delay of one block can be minutes, and an engine that ends does not wait for it.
   pacing.wait_for(context_.stopped, std::chrono::nanoseconds(delay_ns), [this] { return context_.stopping.load(); });
 }
 
@@ -99,7 +99,7 @@ bool LedgerSource::has_news(const NodeState& state) const {
 
 void LedgerSource::wake() {
   {
-    const auto ledger = context_.ledger.lock();  // so that nobody is between looking and waiting
+    const auto ledger = context_.ledger.lock();  // so that no thread is between its check and its wait
   }
   context_.gate.look_again();
   context_.news.notify_all();

@@ -1,5 +1,5 @@
 #pragma once
-// A version's flush as the engine sees it: its chunks are in the ledger, its threads pass the gate.
+// Connects a version's flush with the engine: the ledger has its chunks, the gate limits its threads.
 #include "engine/flush/flush_activity.hpp"
 #include "engine/flush/flush_context.hpp"
 #include "engine/flush/flush_source.hpp"
@@ -7,19 +7,19 @@
 
 namespace perdure::engine {
 
-/// For one attempt.
+/// Serves one attempt.
 class LedgerSource final : public FlushSource {
  public:
-  /// `write_through`: its flush began before its commit, so that it waits for its turn to be published. `part`: of
-  /// this flush. Both it and the context outlive this.
+  /// `write_through`: the flush began before the commit, so it waits for its turn to be published. `part` belongs to
+  /// this flush. `part` and the context outlive this object.
   LedgerSource(FlushContext& context, segment::VersionId id, bool write_through, FlushActivity::Part& part);
-  /// An attempt begins. Nothing when the version was given up.
+  /// Begins an attempt. nullopt if the version was given up.
   std::optional<FlushJob> job();
-  /// news() would say something. With the ledger held.
+  /// True if news() would report something. Called with the ledger held.
   bool has_news(const NodeState& state) const;
-  /// news() has told of the commit.
+  /// True if news() has reported the commit.
   bool committed() const { return committed_; }
-  /// With the ledger held.
+  /// Called with the ledger held.
   Turn turn(const NodeState& state) const;
 
   ChunkFlight begin(bool reading, const std::atomic<bool>& failed, const Choose& choose) override;
@@ -41,8 +41,8 @@ class LedgerSource final : public FlushSource {
   const bool write_through_;
   bool committed_ = false;
   FlushActivity::Part& part_;
-  FlushMeter* meter_ = nullptr;  // the ledger's, from job() on
-  std::size_t seen_ = 0;         // of the capture's chunks
+  FlushMeter* meter_ = nullptr;  // the ledger's; set by job()
+  std::size_t seen_ = 0;         // chunks of the capture that news() has reported
 };
 
 }  // namespace perdure::engine

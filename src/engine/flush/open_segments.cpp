@@ -28,7 +28,7 @@ base::Status OpenSegments::open(store::Store& store) {
   return {};
 }
 
-// The size does not depend on hashes, which may not be known yet.
+// The size does not depend on hashes, which may be unknown at this time.
 base::Status OpenSegments::open_one(store::Store& store, Open& segment) {
   PERDURE_CHECK(segment::check_describable(segment.manifest, segment.manifest.id.text()));
   const std::uint64_t bytes = segment.tail_offset + segment::tail_bytes(segment.manifest, segment.tail_offset);

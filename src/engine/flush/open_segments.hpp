@@ -1,5 +1,5 @@
 #pragma once
-// Segments of one version that are being written.
+// Lays out, writes and publishes the segments of one version.
 #include <memory>
 #include <vector>
 
@@ -11,11 +11,11 @@ namespace perdure::engine {
 
 /// A chunk on its way to its place in a segment.
 struct FlushItem {
-  std::size_t segment = 0;  ///< which of the open ones
+  std::size_t segment = 0;  ///< index in the open segments
   std::uint32_t rank = 0;
   std::uint32_t chunk = 0;
   std::uint64_t target = 0;    ///< offset in the segment
-  segment::ChunkEntry source;  ///< as in the catalog; place kNotWritten: not there yet
+  segment::ChunkEntry source;  ///< as in the catalog; place kNotWritten: the rank has not written it yet
 };
 
 class OpenSegments {
@@ -24,12 +24,12 @@ class OpenSegments {
   OpenSegments(const catalog::HeldVersion& version, const std::vector<catalog::LocalSegment>& segments);
   /// In the order of the segments.
   std::vector<FlushItem>& items() { return items_; }
-  /// Begins every segment, or goes on with it where a chunk is nowhere else.
+  /// Begins every segment, or resumes it if one of its chunks is in the temporary segment only.
   base::Status open(store::Store& store);
   store::SegmentSink& sink(const FlushItem& item) { return *open_[item.segment].sink; }
-  /// Publishes the segments one after the other; `stored` after each. `bytes` grows by what they have.
+  /// Publishes the segments one after the other and calls `stored` after each. Adds their sizes to `bytes`.
   base::Status publish(std::uint64_t& bytes, const std::function<base::Status(std::uint32_t)>& stored);
-  /// Whether what is not published outlives this object.
+  /// Says whether unpublished segments outlive this object.
   void keep(bool kept);
 
  private:

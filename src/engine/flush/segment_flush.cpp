@@ -12,8 +12,8 @@
 namespace perdure::engine {
 namespace {
 
-// Brings the chunks of open segments to their places, with the pool's threads. Who made it tells it of chunks that are
-// written meanwhile.
+// Copies the chunks of open segments to their places, with the pool's threads. Its owner adds chunks that ranks write
+// meanwhile.
 class ChunkFlush : public ChunkWork {
  public:
   ChunkFlush(const FlushJob& job, FlushSource& source, tier::SlotIo& slots, OpenSegments& segments, ChunkPool& pool,
@@ -41,7 +41,7 @@ class ChunkFlush : public ChunkWork {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return settled(); });
   }
-  /// No thread is in it afterwards, so that the outcome may be read.
+  /// No thread works on it afterwards, so the outcome may be read.
   void end() {
     pool_.remove(*this);
     if (!settled())
@@ -52,7 +52,7 @@ class ChunkFlush : public ChunkWork {
   bool settled() const { return failed_ || done_ == items_.size(); }
   bool failed() const { return failed_; }
   bool unplaced() const { return unplaced_ > 0; }
-  /// From another thread than the pool's.
+  /// Called from threads other than the pool's.
   void give_up(const base::Error& why, bool gone) {
     {
       const std::lock_guard lock(mutex_);
@@ -60,7 +60,7 @@ class ChunkFlush : public ChunkWork {
     }
     source_.wake();
   }
-  /// Of the capture.
+  /// Takes news of the capture.
   CaptureNews::State take(const CaptureNews& news) {
     {
       const std::lock_guard lock(mutex_);
@@ -120,7 +120,7 @@ class ChunkFlush : public ChunkWork {
     if (auto asked = pool_.more(); !asked) give_up(asked.error(), false);
   }
 
-  // Whoever lets chunks begin sees to it that no more store.
+  // The gate, which lets chunks begin, enforces the limit of threads that write to the store.
   std::size_t room_beside(std::size_t inside) const {
     const std::size_t most = (ready_slow_ > 0 ? 2 : 1) * std::size_t{job_.threads};
     if (failed_ || inside >= most || choosing_ >= sequence_.size()) return 0;
@@ -147,7 +147,7 @@ class ChunkFlush : public ChunkWork {
     return {{item.rank, item.chunk}, {item.source.place, item.source.offset}, item.target, item.source.length};
   }
 
-  /// Nothing when others were faster. Called with the ledger held.
+  /// nullopt when other threads took the last. Called with the ledger held.
   std::optional<std::size_t> choose(bool slots_wanted) {
     std::lock_guard lock(mutex_);
     if (failed_ || sequence_.size() == 0) return std::nullopt;
@@ -183,7 +183,7 @@ class ChunkFlush : public ChunkWork {
     outcome_.read = item.source;
   }
 
-  /// With the mutex held. Who waits at the source has to be woken afterwards, without it.
+  /// Called with the mutex held. Afterwards, without the mutex, wake the threads that wait at the source.
   void note_failure(const base::Error& error, bool gone) {
     if (!failed_) {
       outcome_.status = base::fail(error);
@@ -200,15 +200,15 @@ class ChunkFlush : public ChunkWork {
   ChunkWriter writer_;
   ChunkPool& pool_;
   std::map<ChunkName, std::size_t> numbers_;
-  // Of all that follows, of the outcome, and of the source of items that are not ready. Taken after the ledger, and
-  // after the pool's.
+  // Guards all that follows, the outcome, and the source of items that are not ready. It is taken after the ledger and
+  // after the pool's lock.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   FlushSequence sequence_;
-  std::size_t ready_slow_ = 0;             // chunks that nobody has begun and that take time to be read
+  std::size_t ready_slow_ = 0;             // chunks that take time to be read and that no thread has begun
   std::size_t choosing_ = 0;               // threads that have not chosen their chunk
   std::atomic<std::size_t> done_ = 0;      // chunks in their place
-  std::atomic<std::size_t> unplaced_ = 0;  // chunks that are written, and not in their place
+  std::atomic<std::size_t> unplaced_ = 0;  // chunks that are written but not in their place
   std::atomic<bool> failed_ = false;
 };
 
@@ -224,7 +224,8 @@ void flush_segment(store::Store& store, tier::SlotIo& slots, const FlushJob& job
                    const catalog::LocalSegment& segment, FlushOutcome& outcome) {
   OpenSegments open(job.version, {segment});
   outcome.status = open.open(store);
-  // Whatever happens from the first chunk on, even in the commit: a slot may have been given away meanwhile.
+  // From the first chunk on, unpublished segments are kept whatever fails, even the commit: a chunk's slot may have
+  // been reused.
   open.keep(true);
   if (outcome.status) {
     ChunkFlush chunks(job, source, slots, open, pool, outcome);
@@ -249,7 +250,7 @@ std::vector<catalog::LocalSegment> not_stored(const catalog::HeldVersion& versio
 
 }  // namespace
 
-// One segment after the other, so that each is published as early as possible.
+// Flushes one segment after the other, so that each is published as early as possible.
 FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source,
                    ChunkPool& pool) {
   FlushOutcome outcome;
@@ -261,7 +262,7 @@ FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job
   return outcome;
 }
 
-// Chunks of an open capture come in any order, so that all its segments have to be open.
+// Chunks of an open capture come in any order, so all its segments must be open.
 struct WriteThrough::Parts {
   Parts(store::Store& in, tier::SlotIo& slots, FlushJob wanted, FlushSource& around, ChunkPool& pool)
       : store(in),
@@ -299,7 +300,7 @@ bool WriteThrough::advance() {
     p.stage = Parts::Stage::opening;
     os::crash_point(os::CrashPoint::flush_begin);
     p.outcome.status = p.open.open(p.store);
-    p.open.keep(true);  // as of a committed version
+    p.open.keep(true);  // as for a committed version
     if (!p.outcome.status) return true;
     p.stage = Parts::Stage::open;
     p.chunks.start();

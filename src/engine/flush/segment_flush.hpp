@@ -1,5 +1,5 @@
 #pragma once
-// Writes one version's segments of this node to the store, verifying every chunk on the way out of its slot.
+// Writes one version's segments of this node to the store, and verifies every chunk as it leaves its slot.
 #include <memory>
 #include <vector>
 
@@ -10,46 +10,48 @@
 
 namespace perdure::engine {
 
-/// What is to be flushed, copied out of the node's state, so that no lock is held meanwhile.
+/// The version to flush, copied out of the node's state so that no lock is held during the flush.
 struct FlushJob {
-  catalog::HeldVersion version;  ///< committed; or an open capture as announced
-  bool open = false;             ///< a capture: what is not written yet comes as news
-  /// What each tier gives to all flushes together, as far as known; decides about the order of chunks.
+  catalog::HeldVersion version;  ///< committed; or an open capture, as announced
+  bool open = false;             ///< an open capture: its missing chunks are reported by FlushSource::news()
+  /// Each tier's read rate for all flushes together, as far as it is known. It decides the order of chunks.
   std::vector<double> read_bytes_per_s = {};
-  std::vector<bool> slow = {};  ///< by tier: reading it takes time; shorter: it does not
-  /// So many write to the store at once; as many again may read slow tiers meanwhile.
+  std::vector<bool> slow = {};  ///< by tier: reading it takes time; tiers beyond the end are fast
+  /// So many threads write to the store at once, and as many again may read slow tiers meanwhile.
   unsigned threads = 1;
 };
 
 struct FlushOutcome {
-  std::uint64_t bytes = 0;  ///< written
+  std::uint64_t bytes = 0;  ///< bytes written
   base::Status status;
   /// The version was given up while it was flushed; status is an error.
   bool gone = false;
   /// Set when a chunk failed verification.
   bool damaged = false;
   std::uint32_t rank = 0, chunk = 0;
-  segment::ChunkEntry read = {};  ///< where it was read
+  segment::ChunkEntry read = {};  ///< where the damaged chunk was read
 };
 
-/// Of a committed version; segments that are stored already are left out. Blocks; the pool's threads bring the chunks.
+/// Flushes a committed version, without the segments that are stored already. Blocks while the pool's threads copy the
+/// chunks.
 FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source, ChunkPool& pool);
 
-/// The flush of an open capture, without a thread of its own: whoever sees that there is something to do advances it.
+/// The flush of an open capture. It has no thread of its own: any thread that sees work for it advances it.
 class WriteThrough {
  public:
-  /// All but the job outlive it.
+  /// All arguments but the job outlive it.
   WriteThrough(store::Store& store, tier::SlotIo& slots, FlushJob job, FlushSource& source, ChunkPool& pool);
   WriteThrough(const WriteThrough&) = delete;
   WriteThrough& operator=(const WriteThrough&) = delete;
   ~WriteThrough();
-  /// Does what can be done without waiting for ranks or for another version; by one thread at a time. True: it is over.
+  /// Advances as far as it can without waiting for ranks or for another version. One thread at a time may call it.
+  /// True: the flush is over.
   bool advance();
-  /// It failed, or every chunk is in its place. Any thread may ask, with the ledger held, too.
+  /// True if it failed, or every chunk is in its place. Any thread may ask, even with the ledger held.
   bool settled() const;
-  bool failed() const;    ///< the same
-  bool unplaced() const;  ///< chunks that are written are not in their place; the same
-  /// Once it is over, or to end it before that. Waits for threads that are in it.
+  bool failed() const;    ///< callers as for settled()
+  bool unplaced() const;  ///< chunks that their ranks wrote are not yet in their place; callers as for settled()
+  /// Call it when the flush is over, or to end it early. It waits for threads that work on it.
   FlushOutcome end();
 
  private:

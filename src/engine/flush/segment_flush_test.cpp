@@ -40,7 +40,7 @@ class SegmentFlush : public NodeStateFixture {
     return job;
   }
   FlushOutcome flush_it() { return flush(*made, slots, job(), source, pool); }
-  /// It failed, with nothing published and nothing left.
+  /// Expects that the flush failed, published nothing and left nothing.
   void expect_nothing_in_the_store() {
     EXPECT_TRUE(stored.empty());
     EXPECT_FALSE(std::filesystem::exists(directory / "store/app/1"));
@@ -68,7 +68,7 @@ TEST_F(SegmentFlush, WritesAVersionThatIsCompleteAndHoldsTheChunks) {
 }
 
 TEST_F(SegmentFlush, BeginsWithTheTierThatTakesLongestAndWatchesEachChunk) {
-  open({4, 8});  // version 1 has three of the first tier
+  open({4, 8});  // version 1 has three chunks in the first tier
   std::vector<tier::SlotAddress> both{grant(1, id(2)).address, grant(1, id(2)).address};
   ASSERT_EQ(both[0].tier + both[1].tier, 1u);
   ASSERT_TRUE(core->held.stage(1, staged(id(2), both)));

@@ -5,9 +5,9 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kLateNs = 2'000'000'000;  // no loaded machine makes a try so late
+constexpr std::uint64_t kLateNs = 2'000'000'000;  // even a loaded machine makes no attempt so late
 
-// On the way to the store a missing directory is an unmounted or vanished store: it can come back.
+// While the store is being reached, a missing directory means that it is unmounted or vanished, and it can come back.
 bool worth_retrying(const base::Error& error) { return error.retryable || error.code == PERDURE_NOT_FOUND; }
 
 }  // namespace

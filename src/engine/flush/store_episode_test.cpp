@@ -52,13 +52,13 @@ TEST_F(StoreEpisodes, GivingUpIsReportedOnceWithTheReasonIfThatIsNew) {
   EXPECT_NE(other.report->find("broken"), std::string::npos) << *other.report;
 }
 
-// Each fails at once; between the second and the third the job is suspended for an hour.
+// Each attempt fails at once. Between the second and the third the job is suspended for an hour.
 TEST_F(StoreEpisodes, TheTimeInWhichAJobWasSuspendedIsNotThatOfAStoreThatFails) {
   EXPECT_TRUE(fail(PERDURE_IO, true, 10).retry_after_ns);
   EXPECT_TRUE(fail(PERDURE_IO, true, 11).retry_after_ns);
   EXPECT_TRUE(fail(PERDURE_IO, true, 3613).retry_after_ns) << "it was due two seconds after the second";
   EXPECT_TRUE(fail(PERDURE_IO, true, 3617).retry_after_ns);
-  // What is tried in time counts, however long a try takes.
+  // An attempt made in time counts, however long it takes.
   EXPECT_TRUE(
       episode.failed(id(2), error(PERDURE_IO, true), 3650 * kEpisodeSecond, 25 * kEpisodeSecond).retry_after_ns);
   EXPECT_FALSE(

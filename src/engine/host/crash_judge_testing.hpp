@@ -1,6 +1,6 @@
 #pragma once
-// For tests only: whether a node and its store keep what they promised, in a state that a crash may leave, and whether
-// a new engine goes on from there.
+// For tests only: judges a state that a crash may leave. A node and its store must keep their promises, and a new
+// engine must go on from there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace perdure::engine {
 
-/// The text of a mark in the log.
+/// Text of a mark in the log.
 inline std::string committed_mark(std::uint64_t version) { return "committed " + std::to_string(version); }
 inline std::string stored_mark(std::uint64_t version) { return "stored " + std::to_string(version); }
 
@@ -21,7 +21,7 @@ inline std::string stored_mark(std::uint64_t version) { return "stored " + std::
 class CrashJudge {
  public:
   using Versions = std::set<std::uint64_t>;
-  static constexpr std::uint64_t kNext = 100;  ///< the version that comes after the crash
+  static constexpr std::uint64_t kNext = 100;  ///< the version after the crash
 
   CrashJudge(const test_support::CrashState& state, CrashNode& node, std::string at)
       : state_(state), node_(node), at_(std::move(at)) {
@@ -30,7 +30,7 @@ class CrashJudge {
       (promise.starts_with("stored") ? stored_ : committed_).insert(std::stoull(promise.substr(blank + 1)));
     }
   }
-  /// The disk is as the state says, and nobody uses it.
+  /// Requires the disk in the given state, and nobody that uses it.
   void judge() {
     expect_all_there(stored_, at_store(), "at the store");
     ASSERT_NO_FATAL_FAILURE(succeeded(node_.start(), "an engine starts"));
@@ -44,7 +44,7 @@ class CrashJudge {
   static void succeeded(const base::Status& status, const char* what) {
     ASSERT_TRUE(status) << what << ": " << status.error().text();
   }
-  /// Retention may have taken away what is not among the newest.
+  /// Retention may have removed versions that are not among the newest.
   bool given_up(std::uint64_t version, const Versions& there) const {
     const auto newer = std::distance(there.upper_bound(version), there.end());
     return static_cast<std::uint64_t>(newer) >= node_.shape().keep_last;
@@ -54,7 +54,7 @@ class CrashJudge {
       EXPECT_TRUE(there.contains(version) || given_up(version, there)) << "version " << version << " is not " << where;
   }
 
-  /// The versions that the store has. Whatever it lists has to be whole: each is one segment, which is complete or
+  /// Returns the versions that the store has. Each listed one has to be whole: it is one segment, which is complete or
   /// invisible.
   Versions at_store() const {
     Versions whole;
@@ -97,17 +97,17 @@ class CrashJudge {
     if (!state_.all_kept) return;
     for (const std::uint64_t version : committed_) {
       if (in_slots.contains(version) || at_store().contains(version)) continue;
-      if (!given_up(version, at_store())) (void)node_.await_stored(version);  // of which a part is in no slot
+      if (!given_up(version, at_store())) (void)node_.await_stored(version);  // a part of it is in no slot
     }
     Versions restorable = at_store();
     restorable.merge(in_slots);
     expect_all_there(committed_, restorable, "on the node or at the store");
   }
-  /// Whether the rank's piece can be restored from its slots. Bytes that are wrong have another hash; the death of
-  /// processes alone makes none.
+  /// True if the rank's piece can be restored from its slots. Wrong bytes have another hash. The death of processes
+  /// alone causes none.
   bool offers(const segment::VersionId& id, std::uint32_t rank) {
     const auto located = node_.call(ipc::Locate{id, rank}, rank);
-    if (!located) return false;  // by now it may be at the store, and too old to be kept here
+    if (!located) return false;  // it may be in the store by now, and too old to be kept here
     bool good = true;
     for (std::size_t c = 0; c < located->slots.size(); ++c) {
       const segment::ChunkEntry& chunk = located->piece.chunks[c];
@@ -123,7 +123,7 @@ class CrashJudge {
     EXPECT_TRUE(node_.call(ipc::Unpin{}, rank));
     return good;
   }
-  /// As ranks do that find all of it on one node, or not all.
+  /// Acts as ranks that find all of it on one node, or only a part.
   void settle(const ipc::HeldSummary& held) {
     if (held.committed) return;
     const bool whole = held.held.size() + held.spilled.size() == held.ranks;
@@ -149,8 +149,8 @@ class CrashJudge {
     if (state_.all_kept) expect_all_there(committed_, there, "at the store in the end");
     node_.stop();
   }
-  // A damaged version keeps its slots until a newer one is at the store. Where these are all that there are, people
-  // have to give up what the node has, as by perdure prune --node (docs/known-defects.md).
+  // A damaged version keeps its slots until a newer one is in the store. If it has all the slots, people have to drop
+  // the node's versions, as by perdure prune --node (docs/known-defects.md).
   base::Status take_next() {
     auto taken = node_.checkpoint(kNext);
     const bool full = !taken && taken.error().code == PERDURE_NO_SPACE;
@@ -171,7 +171,7 @@ class CrashJudge {
     for (const auto& one : found.value_or(std::vector<store::Residue>())) paths.push_back(one.path);
     return paths;
   }
-  /// Temporary segments of which no catalog knows go when the next engine looks, once a newer version is whole.
+  /// Temporary segments that no catalog knows are removed when the next engine looks, once a newer version is whole.
   void expect_nothing_left() {
     if (!state_.all_kept && !residue().empty()) {
       ASSERT_NO_FATAL_FAILURE(succeeded(node_.start(), "one more engine starts"));

@@ -1,6 +1,6 @@
 #pragma once
-// For tests only: a node and its store below one directory. The engine is in this process, and so are its ranks, whose
-// slots are files: all that they write is on the disk that a test records.
+// For tests only: keeps a node and its store below one directory. The engine and its ranks are in this process, and
+// slots are files, so all their writes are on the disk that a test records.
 #include <cstring>
 
 #include "engine/host/engine.hpp"
@@ -10,13 +10,13 @@
 
 namespace perdure::engine {
 
-/// What each version consists of, and the room that there is for them.
+/// The content of each version, and the room for versions.
 struct CrashShape {
   std::uint32_t ranks = 2;
   std::vector<std::uint64_t> chunks = {3000};  ///< of each rank; all but the last are full
-  std::uint64_t slots = 4;                     ///< those that the tier has
+  std::uint64_t slots = 4;                     ///< slots of the tier
   std::uint64_t keep_last = 1;
-  bool through = false;  ///< the engine is told of a capture when it begins, and flushes what is written
+  bool through = false;  ///< the engine is told of a capture when it begins, and flushes chunks as they are written
 };
 
 class CrashNode {
@@ -27,7 +27,7 @@ class CrashNode {
   const CrashShape& shape() const { return shape_; }
   std::unique_ptr<store::Store> store() const { return store::make_store(at_ + "/store").value(); }
   static segment::VersionId id(std::uint64_t version) { return {"app", version, {version * 1000, version}}; }
-  /// What a rank captured: known from its names, so that whatever is found can be judged.
+  /// Returns the captured bytes. They follow from the arguments, so whatever is found can be judged.
   static std::vector<std::byte> content(std::uint64_t version, std::uint32_t rank, std::size_t chunk,
                                         std::uint64_t bytes) {
     std::vector<std::byte> made(bytes);
@@ -52,7 +52,7 @@ class CrashNode {
     PERDURE_TRY(engine_, Engine::start(config, std::get<Claim>(std::move(claimed)), false));
     return {};
   }
-  /// The ranks of a launch. Only with `retention` old versions are removed from the store.
+  /// Connects the ranks of a launch. Old versions are removed from the store only with `retention`.
   base::Status connect(bool retention) {
     ranks_.clear();
     for (std::uint32_t rank = 0; rank < shape_.ranks; ++rank) {
@@ -92,12 +92,12 @@ class CrashNode {
     PERDURE_CHECK(call(ipc::Commit{version, segments()}));
     return {};
   }
-  /// All ranks capture it, and agree.
+  /// All ranks capture the version and agree on it.
   base::Status checkpoint(std::uint64_t version) {
     for (std::uint32_t rank = 0; rank < shape_.ranks; ++rank) PERDURE_CHECK(stage(version, rank));
     return commit(id(version));
   }
-  /// What this node has of it is at the store.
+  /// Waits until this node's part of it is in the store.
   base::Status await_stored(std::uint64_t version) {
     PERDURE_TRY(const auto outcome, call(ipc::WaitStored{id(version), 0}));
     return outcome.held ? base::Status() : base::fail(PERDURE_NOT_FOUND, id(version).text(), "nothing of it is held");

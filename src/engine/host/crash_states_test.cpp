@@ -1,6 +1,6 @@
-// Every state that the death of an engine or of its machine may leave of a node and its store, at every step of lives
-// in which versions are captured, flushed, evicted, retired and given up. A new engine starts on each: what ranks were
-// told is there, nothing partial or wrong is offered, and it goes on and leaves nothing behind.
+// Tests every state that the death of an engine or its machine may leave of a node and its store. Death may come at
+// each step of lives in which versions are captured, flushed, evicted, retired and dropped. A new engine starts on each
+// state: it has what ranks were told, offers nothing partial or wrong, goes on, and leaves nothing behind.
 #include <algorithm>
 
 #include "engine/host/crash_states_testing.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using test_support::DiskOperation;
 
-// The slots are there, and so is what the new versions take the place of.
+// Slots exist already, and the new versions replace older ones.
 TEST_F(EngineCrashStates, OfVersionsThatAreStoredAndTakeThePlaceOfOlderOnes) {
   start({});
   for (const std::uint64_t version : {1, 2}) checkpoint(version);
@@ -49,7 +49,7 @@ TEST_F(EngineCrashStates, OfTheFirstStartAndTheEndOfAnEngine) {
   expect_consistent(100);
 }
 
-// One that is killed while it goes on from what another one left that was killed.
+// An engine is killed while it goes on from the state that another killed engine left.
 TEST_F(EngineCrashStates, OfAnEngineThatGoesOnFromADeath) {
   start({});
   checkpoint(1);
@@ -71,7 +71,7 @@ TEST_F(EngineCrashStates, OfAnEngineThatGoesOnFromADeath) {
   expect_consistent(50);
 }
 
-/// In lives of which a part was done otherwise.
+/// Lives in which one operation was done differently.
 class CarelessEngine : public EngineCrashStates {};
 
 TEST_F(CarelessEngine, IsNoticedWhereASegmentIsNotSyncedBeforeItHasItsName) {
@@ -80,7 +80,7 @@ TEST_F(CarelessEngine, IsNoticedWhereASegmentIsNotSyncedBeforeItHasItsName) {
   EXPECT_TRUE(notices([&](std::vector<DiskOperation>& operations) {
     for (DiskOperation& operation : operations)
       if (operation.call == "fdatasync" && operation.path.starts_with("store/")) {
-        operation.call = "open";  // which changes nothing of a file that is there
+        operation.call = "open";  // no effect on an existing file
         ++left_out;
       }
   }));

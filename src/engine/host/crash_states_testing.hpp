@@ -1,5 +1,6 @@
 #pragma once
-// For tests only: records a life of a node with its engine, and judges every state of its disk that a crash may leave.
+// For tests only: records the life of a node with its engine, and judges every state of its disk that a crash may
+// leave.
 #include <gtest/gtest-spi.h>
 #include <sys/stat.h>
 
@@ -15,11 +16,12 @@ class EngineCrashStates : public testing::Test {
  protected:
   using Promises = std::vector<std::string>;
 
-  /// Hundreds of engines start in each test, one after the other: dear beside a sanitizer, and nothing new to it.
+  /// Hundreds of engines start in each test, one after the other. That is expensive with a sanitizer, and shows it
+  /// nothing new.
   void SetUp() override {
     if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   }
-  /// Begins to record. What ranks were told before is durable: "stored 1", for instance.
+  /// Begins to record. Promises given to ranks before are durable: "stored 1", for instance.
   void record(const Promises& before = {}) {
     log_ = std::make_unique<test_support::OperationLog>(root_);
     for (const std::string& promise : before) log_->mark(promise);
@@ -29,7 +31,7 @@ class EngineCrashStates : public testing::Test {
     succeed(node_->start());
     succeed(node_->connect(true));
   }
-  /// To the store, and until older ones are retired.
+  /// Takes a checkpoint and waits until it is stored and older ones are retired.
   void checkpoint(std::uint64_t version) {
     succeed(node_->checkpoint(version));
     mark(committed_mark(version));
@@ -37,7 +39,7 @@ class EngineCrashStates : public testing::Test {
     mark(stored_mark(version));
     succeed(node_->drain());
   }
-  /// With room for two versions, which are at the store when the third one comes.
+  /// Has room for two versions, which are in the store when the third one comes.
   void take_slots_for_the_next() {
     start({.keep_last = 2});
     for (const std::uint64_t version : {1, 2}) checkpoint(version);
@@ -50,12 +52,12 @@ class EngineCrashStates : public testing::Test {
   }
   static void succeed(const base::Status& status) { ASSERT_TRUE(status) << status.error().text(); }
 
-  /// Ends the recording, and judges what may be left. The engine of the recorded life must have ended.
+  /// Ends the recording, and judges all possible states. The engine of the recorded life must have ended.
   void expect_consistent(std::size_t least) {
     os::install_hooks(nullptr);
     ASSERT_FALSE(HasFailure());
     const std::size_t states = test_support::for_each_crash_state(*log_, [&](const test_support::CrashState& state) {
-      if (HasFailure()) return;  // the first one says enough
+      if (HasFailure()) return;  // the first failure is enough
       SCOPED_TRACE(state.description);
       make_disk(state);
       CrashJudge(state, *node_, root_).judge();
@@ -66,7 +68,7 @@ class EngineCrashStates : public testing::Test {
     EXPECT_GT(states, least);
   }
 
-  /// Whether a state breaks a promise where the engine had done this in place of what was recorded.
+  /// True if a state breaks a promise when `mistake` has changed the recorded operations.
   bool notices(const std::function<void(std::vector<test_support::DiskOperation>&)>& mistake) {
     os::install_hooks(nullptr);
     log_->alter(mistake);
@@ -92,7 +94,7 @@ class EngineCrashStates : public testing::Test {
   std::unique_ptr<CrashNode> node_;
 
  private:
-  // At the same place, by which a node knows its own.
+  // Writes to the same path, by which a node recognises its own data.
   void make_disk(const test_support::CrashState& state) const {
     for (const auto& entry : std::filesystem::directory_iterator(root_)) std::filesystem::remove_all(entry.path());
     state.image.write_to(root_);

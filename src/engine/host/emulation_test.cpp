@@ -1,4 +1,4 @@
-// Engines with emulated devices behind option emulate.description.
+// Tests engines with emulated devices, by option emulate.description.
 #include "engine/host/emulation.hpp"
 
 #include <fstream>
@@ -21,7 +21,7 @@ class EmulatedEngine : public EngineFixture {
     return EngineFixture::start("tier.order=file;chunk_bytes=64KiB;emulate.description=" + directory_ / "node.toml" +
                                 ";" + more);
   }
-  /// One chunk of zeros, as rank 0 of 1.
+  /// Commits one chunk of zeros, as rank 0 of 1.
   static base::Status checkpoint(ipc::Channel& channel, const segment::VersionId& id) {
     PERDURE_TRY(const auto reply, channel.call(ipc::Grant{id, kEmulatedChunk, 0, {}, {}}));
     const auto& slot = reply.slot;
@@ -46,14 +46,14 @@ TEST_F(EmulatedEngine, StoresThroughAFastEmulatedStore) {
 }
 
 TEST_F(EmulatedEngine, ASlowStoreIsWaitedForAndDoesNotKeepTheEngineFromStopping) {
-  ASSERT_TRUE(start(node("1TB", "1")));  // it would take a day
+  ASSERT_TRUE(start(node("1TB", "1")));  // the flush would take a day
   auto channel = client();
   ASSERT_TRUE(checkpoint(channel, id_));
   EXPECT_EQ(channel.call(ipc::WaitStored{id_, 1'000'000}).error().code, PERDURE_TIMEOUT);
   engine_->stop();
 }
 
-/// A slot of the only tier, granted to `channel`, and what says that it was written.
+/// Grants a slot of the only tier to `channel`, and returns the message that reports its write.
 ipc::AwaitWritten granted(ipc::Channel& channel, const segment::VersionId& id, std::uint64_t bytes = kEmulatedChunk) {
   const auto reply = channel.call(ipc::Grant{id, bytes, 0, {}, {}});
   EXPECT_TRUE(reply);
@@ -71,10 +71,10 @@ TEST_F(EmulatedEngine, AWriteIsAnsweredWhenTheDeviceSaysThatItIsOver) {
   }
 }
 
-// The end of a write must be heard of wherever between two looks at the device it falls. Before, the server slept for
-// ever when it fell between its look at who waits and its look at the next event.
+// The end of a write must be noticed whenever it falls between two looks at the device. An earlier server slept for
+// ever when it fell between its look at waiting requests and its look at the next event.
 TEST_F(EmulatedEngine, EveryWriteIsAnsweredWheneverItEnds) {
-  ASSERT_TRUE(start(node("40MB", "1TB")));  // a chunk: up to 1.6 ms, about as long as it takes to ask
+  ASSERT_TRUE(start(node("40MB", "1TB")));  // a chunk takes up to 1.6 ms, about as long as a request
   auto channel = client();
   for (std::uint64_t i = 0; i < 2000; ++i) {
     const segment::VersionId version{"app", i, {i + 1, 1}};
@@ -84,25 +84,25 @@ TEST_F(EmulatedEngine, EveryWriteIsAnsweredWheneverItEnds) {
   }
 }
 
-// From the option to the thread that is held back: steps that are slow whenever a flush runs. As many as it takes until
-// the engine believes them.
+// Covers everything from the option to the thread that is held back: steps are slow whenever a flush runs. It repeats
+// them until the engine believes it.
 TEST_F(EmulatedEngine, HoldsFlushesBackForTheApplicationButNotFromWhomWaitsForThem) {
-  ASSERT_TRUE(start(node("1TB", "2MB"), "flush.max_slowdown=0.01;flush.threads=1"));  // a flush: 33 ms
+  ASSERT_TRUE(start(node("1TB", "2MB"), "flush.max_slowdown=0.01;flush.threads=1"));  // a flush takes 33 ms
   auto channel = client(), watcher = client();
   const auto held_back = [&] {
     const auto engine = base::decode_cbor(watcher.call(ipc::Top{}).value().cbor, "top").value();
     return engine["flush"]["threads_held_back"].get<unsigned>() == 1;
   };
   segment::VersionId version{"app", 0, {0, 1}};
-  bool held = false;  // once is enough: after a while the engine tries again
+  bool held = false;  // once is enough, since the engine tries again after a while
   for (std::uint64_t i = 1; i <= 400 && !held; ++i) {
     ASSERT_TRUE(channel.call(ipc::WaitStored{version, 0}));
     os::sleep_ns(10'000'000);                         // wait: the application computes for that long
-    ASSERT_TRUE(channel.tell(ipc::Step{5'000'000}));  // quiet
+    ASSERT_TRUE(channel.tell(ipc::Step{5'000'000}));  // no flush ran
     version = {"app", i, {i, 1}};
     ASSERT_TRUE(checkpoint(channel, version));
     os::sleep_ns(20'000'000);                          // wait: the same, and the device writes meanwhile
-    ASSERT_TRUE(channel.tell(ipc::Step{15'000'000}));  // while it was flushed
+    ASSERT_TRUE(channel.tell(ipc::Step{15'000'000}));  // a flush ran
     held = held_back();
   }
   EXPECT_TRUE(held);

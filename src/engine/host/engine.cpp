@@ -59,7 +59,8 @@ DuringCapture during_capture(const std::string& text) {
   return text == "never" ? DuringCapture::never : DuringCapture::automatic;
 }
 
-// Its launch may have ended: then the name is free for the next one of this job. The case is that launch's to say.
+// Its launch may have ended. Then the name is free for the next launch of this job. The case is that launch's to
+// choose.
 store::Owner owner_for(const config::Config& config) {
   store::Owner owner;
   owner.job = config.text("job");
@@ -80,7 +81,7 @@ plan::RetentionPolicy retention_policy(const config::Config& config) {
   return policy;
 }
 
-// A store that cannot be gone on with gets only what is whole.
+// Captures are flushed before their commit only to a store that can resume segments.
 base::Result<NodeStateOptions> placing_options(const config::Config& config, std::vector<TierModel> models,
                                                bool resumable) {
   NodeStateOptions placing{std::move(models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
@@ -92,8 +93,8 @@ base::Result<NodeStateOptions> placing_options(const config::Config& config, std
   return placing;
 }
 
-// What was given up goes into the log: whoever looks for it there was told that the store has it. All that it is given
-// outlives the server.
+// Logs the versions that were dropped, for readers who wonder where they went: the store has them. All arguments
+// outlive the server.
 LookForRoom look_for_room(const config::Config& config, const Claim& claim, Reports& reports) {
   return [&config, &claim, &reports](const std::function<bool()>& stop) {
     const node::Reclaimed reclaimed = reclaim_room(config, claim, stop);
@@ -114,12 +115,12 @@ bool nothing_left(Ledger& state) {
 
 }  // namespace
 
-// In the order of construction; threads of later members use earlier ones, so they end in reverse.
+// Members are in the order of construction. Threads of later members use earlier ones, so they end in reverse.
 struct Engine::Parts {
-  std::mutex server_mutex;  // the server pointer: threads of the others call wake() while it is being made or unmade
+  std::mutex server_mutex;  // guards the server pointer: threads of other parts call wake() while it is set or reset
   Claim claim;
   std::string socket;
-  config::Config config;  // which added steps may read as long as they live
+  config::Config config;  // added steps may read it as long as they live
   Reports reports;
   std::optional<Emulation> emulation;
   std::unique_ptr<store::Store> store;
@@ -151,13 +152,13 @@ base::Status Engine::make_group(Parts& parts, const config::Config& config) {
   Parts* p = &parts;
   NodeGroupOptions options = group_options(config);
   const bool protects = redundancy::keeps_redundancy(options.scheme);
-  // Without redundancy it only reaches what an earlier launch with it left on the nodes.
+  // Without redundancy the group only reaches what an earlier launch with redundancy left on the nodes.
   if (!protects) options.replicator.threads = 0;
   if (protects) options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
   p->group = std::make_unique<NodeGroup>(*p->ledger, p->reports, std::move(options), [p] {
-    p->wake();  // first: what waits for level node is answered before the flush takes the processors
+    p->wake();  // first, so that waits for level node are answered before the flush takes the processors
     if (p->pipeline) p->pipeline->look();
-    if (p->flusher) p->flusher->notify();  // which lets level node go first
+    if (p->flusher) p->flusher->notify();  // it lets replication go first
   });
   PERDURE_CHECK(p->group->started());
   if (!protects) return {};
@@ -191,8 +192,8 @@ base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
   return {};
 }
 
-// Threads of those that there are call others: they end before any of these goes, also where a start fails half way.
-// What one of them throws keeps none of the others from its end.
+// Threads of these parts call other parts, so all threads end before any part is destroyed, even if a start fails half
+// way. An exception in one of them does not keep the others from ending.
 void Engine::shut(Parts& p) {
   const auto end = [](auto& part, auto how) {
     base::attempt([&] {
@@ -249,7 +250,7 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   PERDURE_CHECK(p->janitor->started());
   PERDURE_CHECK(make_pipeline(*p, std::move(steps)));
-  PERDURE_TRY(auto listener, os::listen_at(p->socket));  // a start that was refused before leaves nothing
+  PERDURE_TRY(auto listener, os::listen_at(p->socket));  // last, so that a start that fails before leaves no socket
   FlusherOptions flushing = flusher_options(config);
   if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
   flushing.owner = owner_for(config);
@@ -290,7 +291,7 @@ void Engine::stop() {
   if (std::exchange(p.stopped, true)) return;
   shut(p);
   if (nothing_left(*p.ledger)) {
-    remove_tiers(*p.ledger);  // which the others still know
+    remove_tiers(*p.ledger);  // removes their data only, since other parts still refer to the tiers
     remove_directories(p.claim);
   } else {
     (void)os::remove_file(p.socket);

@@ -1,5 +1,5 @@
 #pragma once
-// The engine of one node and job: the same class in a leader rank (embedded) and in perdured.
+// Runs the engine of one node and job. A leader rank (embedded) and perdured use the same class.
 #include <memory>
 #include <string>
 
@@ -16,9 +16,9 @@ class Engine {
   static base::Result<std::unique_ptr<Engine>> start(const config::Config& config, Claim claim, bool idle_exit);
   ~Engine();  ///< stop()
   const std::string& socket_path() const;
-  /// Blocks until a client asked for shutdown, the idle time passed, or stop().
+  /// Blocks until a client asked for shutdown, the idle time passed, or stop() was called.
   void wait_until_over();
-  /// Ends all threads; a flush in flight stops at its next block and is resumed by the next engine. When everything is
+  /// Ends all threads. A flush in flight stops at its next block and is resumed by the next engine. When everything is
   /// in the store, tiers, catalog and directories are removed. Repeatable.
   void stop();
 

@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: an engine of this process in a directory of its own, and clients that talk to it.
+// For tests only: runs an engine in this process, with its own directory, and connects clients.
 #include <gtest/gtest.h>
 
 #include "engine/host/engine.hpp"
@@ -10,7 +10,7 @@ namespace perdure::engine {
 
 class EngineFixture : public ::testing::Test {
  protected:
-  /// `options` beyond the places of everything, which are below the directory.
+  /// `options`: all but the paths, which are below the directory.
   base::Status start(const std::string& options, bool idle_exit = false) {
     const std::string at = directory_.path();
     PERDURE_CHECK(config_.set_all(

@@ -1,5 +1,5 @@
-// An engine with nothing to do uses no processor: none of its threads wakes up. The kernel knows until when each of
-// them sleeps; no time is asserted on.
+// Tests that an idle engine uses no processor: none of its threads wakes up. The kernel knows until when each of them
+// sleeps; no time is asserted on.
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -14,7 +14,7 @@ namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kIdleChunk = 64 * base::KiB;
-// The server looks once more half a minute after somebody came, whether he has said by then who he is.
+// The server looks once more half a minute after a client connected, whether it has sent Hello by then or not.
 constexpr std::chrono::seconds kLong{10};
 
 class IdleEngine : public EngineFixture {
@@ -27,8 +27,8 @@ class IdleEngine : public EngineFixture {
     with_retention.first_node = true;
     ASSERT_TRUE(rank_.call(with_retention));
   }
-  /// Six chunks of zeros in four slots, so that it is flushed while it is captured, and stored. More `nodes` than this
-  /// one have a part in it, and nobody brings theirs.
+  /// Captures six chunks of zeros in four slots, so that the version is flushed during the capture, and stored. If
+  /// `nodes` is more than one, the other nodes never store their part.
   void checkpoint(std::uint64_t version, std::uint32_t nodes = 1) {
     const segment::VersionId id{"app", version, {version, 1}};
     const auto hash = base::hash128(std::vector<std::byte>(kIdleChunk));  // preallocated slots are zeros
@@ -97,7 +97,7 @@ TEST_F(IdleEngine, SleepsWhenItIsToEndAndARankIsStillThere) {
   expect_no_wake_ups();
 }
 
-// Looking is no work, and who has not said yet who he is has not begun any.
+// Looking is no work, and a client that has not sent Hello yet has not begun any.
 TEST_F(IdleEngine, EndsWhileToolsLookAtItAllTheTime) {
   start("engine.idle_exit=0.3", true);
   rank_.close();
@@ -120,7 +120,7 @@ TEST_F(IdleEngine, EndsWhileToolsLookAtItAllTheTime) {
   waiter.join();
 }
 
-// Retention waits for other nodes' part of a version: that is no reason to look at the clock all the time.
+// Retention waits for other nodes' part of a version. That is no reason to wake up all the time.
 TEST_F(IdleEngine, SleepsWhileItWaitsForOthersBeforeItEnds) {
   start("engine.idle_exit=0.01", true);
   checkpoint(1, 2);

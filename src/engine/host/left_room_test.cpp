@@ -1,4 +1,4 @@
-// What dead engines left, on a node that is full.
+// Tests the residue of dead engines on a node that is full.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ using testing::Not;
 
 constexpr std::uint64_t kRoomBytes = 64 * base::KiB;
 
-/// The file system has no room as long as `taken` says so: `call` fails where the path has this in it.
+/// A file system that is full while `taken` returns true: `call` fails on paths that contain `path`.
 class FullFileSystem : public os::Hooks {
  public:
   explicit FullFileSystem(std::function<bool()> taken, std::string call = "statfs", std::string path = {})
@@ -85,7 +85,7 @@ TEST_F(LeftRoom, IsLeftAloneWhileThereIsRoom) {
   dead_.store("one", 1);
   start_on_full_node([] { return false; });
   ASSERT_TRUE(grant(1));
-  engine_->stop();  // which waits for a look, if there is one
+  engine_->stop();  // waits for a look, if there is one
   EXPECT_TRUE(dead_.there("one"));
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// For tests only: a node that keeps more for others than everybody is told of.
+// For tests only: gives a node more redundancy for others than fits into one message.
 #include "catalog/catalog.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
 
-/// In the directory of an engine that has ended: redundancy of another job, whose ranks are many and far between.
+/// Writes, in the directory of an engine that has ended, redundancy of another job with many ranks far apart.
 inline base::Status keep_much(const std::string& directory, const std::string& name, std::uint64_t chunk_bytes) {
   catalog::RedundancySet kept{{{name, 2, {os::wall_clock_ns(), 1}}, 1}, 1U << 22, 0, "xor", 1, 1, {}, {}, false};
   kept.members.resize(2);

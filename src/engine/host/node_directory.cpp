@@ -22,7 +22,8 @@ NodePaths paths_for(const config::Config& config, const std::string& entry) {
   return paths;
 }
 
-// Whoever looks which engines live holds a lock for a moment: it is asked for again before it counts as another's.
+// A process that checks which engines are alive holds a lock for a moment. So the lock is tried several times before it
+// counts as another engine's.
 base::Status lock_patiently(const os::File& lock) {
   constexpr int kLooks = 4;
   constexpr std::uint64_t kMoment_ns = 1'000'000;
@@ -49,8 +50,8 @@ std::string await_fingerprint(const NodePaths& paths) {
   return {};
 }
 
-// A first look may come between the lock and the removal, so another's fingerprint is believed when it is still there
-// at the second. Ours, left by a dead owner and seen in the same moment, is found out by the engine's answer to hello.
+// A first look may come between the lock and the removal, so another's fingerprint counts only if it is still there at
+// the second. If it is ours but was left by a dead owner, the engine's answer to Hello shows that.
 bool owner_serves(const NodePaths& paths, const std::string& fingerprint) {
   if (await_fingerprint(paths) == fingerprint) return true;
   os::sleep_ns(kSecondLookNs);
@@ -59,8 +60,9 @@ bool owner_serves(const NodePaths& paths, const std::string& fingerprint) {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// Where engines have their directories; `tier` empty: those of their own. No engine removes it, so that a failure is
-// about the configuration: it says what leads here, and what leads elsewhere.
+// Makes the root of engines' directories; with a `tier`, the root of that tier's slots. No engine removes it, so a
+// failure concerns the configuration. The error names the setting that leads here, and the one that would lead
+// elsewhere.
 base::Status make_root(const config::Config& config, const std::string& path, const std::string& tier) {
   auto made = os::make_private_directory(path);
   if (made) return made;
@@ -101,7 +103,7 @@ base::Result<Outcome> try_instance(const NodePaths& paths, const config::Config&
     return Outcome::other_owner;
   }
   if (!node::path_leads_to(*lock)) return Outcome::vanished;
-  // Whoever finds the lock taken must not believe what a dead owner left.
+  // A process that finds the lock taken must not believe a dead owner's fingerprint.
   PERDURE_CHECK(os::remove_file(paths.node + "/fingerprint"));
   PERDURE_CHECK(os::write_file_atomically(paths.node + "/fingerprint", base::as_bytes(fingerprint)));
   PERDURE_CHECK(node::write_job_note(paths.node, node::note_of(config, claim.node_label)));
@@ -114,7 +116,7 @@ NodePaths instance_paths(const config::Config& config, const std::string& node_l
   return paths_for(config, node_key(config, node_label) + "." + std::to_string(instance));
 }
 
-// When something was written there last; 0: nothing is there.
+// Returns the time of the last write there; 0: there is none.
 std::uint64_t written_ns(const NodePaths& paths) {
   struct stat catalog {};
   if (::stat((paths.node + "/catalog").c_str(), &catalog) != 0) return 0;
@@ -129,8 +131,8 @@ bool is_held(const NodePaths& paths) {
   return !locked && locked.error().code == PERDURE_BUSY;
 }
 
-// A live engine of ours comes first. Of what dead ones left, whatever their configuration, the newest versions are
-// where something was written last: an engine that found nothing free but an empty place must not hide them.
+// A live engine of ours comes first. Among dead ones, whatever their configuration, the instance with the last write
+// has the newest versions. An engine that found only an empty instance free must not hide them.
 std::vector<unsigned> instances_in_order(const config::Config& config, const std::string& node_label) {
   const std::string fingerprint = config.fingerprint();
   std::vector<unsigned> order, others;
@@ -221,8 +223,8 @@ void remove_half_written(const std::string& directory) {
 
 }  // namespace
 
-// Once the lock's file is gone a successor may be at work here: by then nothing else is left to remove but the
-// directory, which stays if the successor uses it.
+// Once the lock's file is gone a successor may work here. By then only the directory is left to remove, and it stays if
+// the successor uses it.
 void remove_directories(const Claim& claim) {
   remove_half_written(claim.paths.node);
   for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.errors",

@@ -1,7 +1,7 @@
 #pragma once
-// Where a node keeps what belongs to one job: lock, catalog, socket, log and the tiers' slots. Keyed by store, job and
-// node, so that a restarted job finds its data; numbered, so that a job with another configuration gets an engine of
-// its own (docs/adr/0003).
+// Claims the directory that holds a node's data of one job: lock, catalog, socket, log and the tiers' slots. It is
+// keyed by store, job and node, so that a restarted job finds its data. It is numbered, so that a job with another
+// configuration gets its own engine (docs/adr/0003).
 #include <functional>
 #include <map>
 #include <string>
@@ -15,15 +15,15 @@
 
 namespace perdure::engine {
 
-/// Directories of one engine; all are private to the user.
+/// The directories of one engine; all are private to the user.
 struct NodePaths {
   std::string node;                               ///< <node.path>/<key>.<instance>
   std::map<std::string, std::string> tiers = {};  ///< of the slots, by the tier's name
   std::string socket() const { return node + "/socket"; }
-  std::string errors() const { return node + "/engine.errors"; }  ///< what perdured writes to standard error
+  std::string errors() const { return node + "/engine.errors"; }  ///< perdured's standard error
 };
 
-/// This process may be the node's engine: it holds the lock until this is destroyed.
+/// The right to be the node's engine. It holds the lock until it is destroyed.
 struct Claim {
   NodePaths paths;
   os::File lock;
@@ -37,17 +37,18 @@ struct Existing {
 using config::job_key;
 using config::node_key;
 
-/// The instances of this store, job and node that live engines with other configurations hold.
+/// Returns the instances of this store, job and node that live engines with other configurations hold.
 std::vector<NodePaths> held_by_others(const config::Config& config, const std::string& node_label);
 
-/// Names the live engine with our fingerprint, or takes a free instance: one that such an engine left, else the lowest.
-/// PERDURE_BUSY when 64 other engines live. Where there is no room for a lock, what dead engines left makes some.
+/// Returns the live engine with our fingerprint, or takes a free instance: one that such an engine left, else the
+/// lowest. Fails with PERDURE_BUSY if 64 other engines live. If there is no room for a lock, residue of dead engines is
+/// reclaimed.
 base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label);
 
-/// What dead engines of other jobs left, and their stores have, makes room. `claim`: whose directory is left alone.
+/// Reclaims residue of dead engines of other jobs that their stores have. Leaves the directory of `claim` alone.
 node::Reclaimed reclaim_room(const config::Config& config, const Claim& claim, std::function<bool()> stop);
 
-/// Removes the directories of a claim that holds nothing any more.
+/// Removes the directories of a claim that holds no data any more.
 void remove_directories(const Claim& claim);
 
 }  // namespace perdure::engine

@@ -111,7 +111,7 @@ TEST_F(NodeDirectory, AFingerprintSeenBeforeTheNewOwnerReplacedItIsLookedAtAgain
   EXPECT_TRUE(std::holds_alternative<Existing>(*found)) << "a second engine for the same job and configuration";
 }
 
-/// Somebody looks whether an engine lives, for as long as one call.
+/// Acts as a process that looks whether an engine lives, for as long as one call.
 class LookedAt : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -172,7 +172,7 @@ TEST_F(NodeDirectory, RefusesADirectoryThatOthersCanEnter) {
   EXPECT_EQ(refused.error().code, PERDURE_PERMISSION);
 }
 
-/// A setting whose directory cannot be had, and what the error must say.
+/// A setting whose directory cannot be had, and the words that the error must contain.
 struct WrongPlace {
   const char* name;
   std::string settings;  // %: the test's directory
@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {"where node.path leads to: ", "set node.path to"}}),
     [](const auto& tested) { return tested.param.name; });
 
-// Not as if another engine were in the way, and not after a thousand tries.
+// The error must not suggest that another engine is in the way, and must not come after a thousand attempts.
 TEST_P(WrongPlaces, AreNamedWithTheirSetting) {
   config::Config config;
   ASSERT_TRUE(

@@ -1,4 +1,4 @@
-// Steps that are added to the pipeline by linking this file, and nothing else.
+// Adds steps to the pipeline merely because this file is linked.
 #include "engine/host/noted_step_testing.hpp"
 #include "os/system.hpp"
 #include "support/eventually.hpp"

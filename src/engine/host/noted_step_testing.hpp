@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: steps of the pipeline that note what they were told (noted_step_test.cpp adds them).
+// For tests only: two steps of the pipeline record their calls (noted_step_test.cpp adds them).
 #include <mutex>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace perdure::engine {
 
-/// What the steps note-it (needs level store) and look-first (level process) did, and what they are to do.
+/// Records the calls of the steps note-it (needs level store) and look-first (level process), and controls the steps.
 class Notes {
  public:
   struct Note {
@@ -19,11 +19,11 @@ class Notes {
   void add(const std::string& step, const StepVersion& version);
   std::vector<std::uint64_t> versions_of(const std::string& step) const;
   std::vector<Note> notes() const;
-  /// False when there are not so many after a time far beyond what they need.
+  /// False if there are fewer after a time far beyond what the steps need.
   bool await(std::size_t count);
 
-  std::atomic<bool> fails = false;   ///< note-it answers with an error
-  std::atomic<bool> blocks = false;  ///< note-it does not return until this is over, or the engine ends
+  std::atomic<bool> fails = false;   ///< note-it returns an error
+  std::atomic<bool> blocks = false;  ///< note-it does not return until this is false, or the engine ends
 
  private:
   mutable std::mutex mutex_;

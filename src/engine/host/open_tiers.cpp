@@ -15,8 +15,8 @@ namespace {
 
 using Ids = std::vector<segment::VersionId>;
 
-// A block of redundancy is made by one thread, and a node has to have some for every position of its group to have
-// something to make: with redundancy chunks are smaller, unless their size was chosen.
+// One thread makes a redundancy block, and a node needs a block for every position of its group to have work. So chunks
+// are smaller with redundancy, unless their size was configured.
 constexpr std::uint64_t kRedundantChunkBytes = 8 * base::MiB;
 
 TierModel model_for(const config::Config& config, const std::string& name, const tier::TierOptions& options,
@@ -34,7 +34,7 @@ std::string enumerated(const Ids& ids) {
   return ids.size() <= kMost ? text : text + " and " + std::to_string(ids.size() - kMost) + " more";
 }
 
-// Of memory all engines of the user on this node have one limit together.
+// All engines of the user on this node share one limit of memory.
 std::function<std::uint64_t()> others_of(const config::Config& config, const std::string& tier,
                                          const NodePaths& paths) {
   if (tier != "memory") return {};
@@ -43,7 +43,7 @@ std::function<std::uint64_t()> others_of(const config::Config& config, const std
   };
 }
 
-// What the store has is no loss.
+// A version in the store is not lost.
 Ids not_stored(const catalog::State& log, Ids ids) {
   std::erase_if(ids, [&log](const segment::VersionId& id) {
     const auto held = log.versions.find(id);
@@ -83,8 +83,8 @@ class TierOpener {
     return open_.tiers.empty() ? base::Status(base::fail(last)) : base::Status();
   }
 
-  // What an earlier launch put elsewhere, under another tier.order, path or TMPDIR, is read from there, and taken away
-  // once nothing needs it. What cannot be reached stays recorded.
+  // Data that an earlier launch put elsewhere, under another tier.order, path or TMPDIR, is read from there, and
+  // removed once nothing needs it. Unreachable data stays recorded.
   void open_others(const catalog::State& log) {
     std::vector<catalog::OpenedTier> opened;
     for (const auto& tier : open_.tiers) opened.push_back(opened_tier(*tier));
@@ -142,7 +142,7 @@ class TierOpener {
   const std::optional<Emulation>& emulation_;
   Reports& reports_;
   OpenTiers open_;
-  std::set<std::string> directories_;  // where tiers of the configuration are, or could not be opened
+  std::set<std::string> directories_;  // of tiers in the configuration, whether they could be opened or not
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// The tiers of a launch: those that its configuration names, and others where the catalog says that something is.
-// (docs/adr/0024)
+// Opens the tiers of a launch: those that its configuration names, and others on which the catalog has data
+// (docs/adr/0024).
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,16 +17,16 @@ struct OpenTiers {
   std::vector<TierModel> models;                   ///< of each
 };
 
-/// The most that a chunk has.
+/// Returns the largest size of a chunk.
 std::uint64_t chunk_bytes(const config::Config& config);
 
-/// A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine. `log`:
-/// what the catalog says, before it is placed; what of it cannot be reached is reported.
+/// A tier that cannot be opened is left out with a report, and the next one serves. Fails if no tier can be opened.
+/// `log`: the catalog's content, before tiers are numbered; its unreachable parts are reported.
 base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths& paths,
                                    const std::optional<Emulation>& emulation, const catalog::State& log,
                                    Reports& reports);
 
-/// Deletes what the tiers have on this node; only when nothing is held any more.
+/// Deletes the tiers' data on this node. Only when nothing is held any more.
 void remove_tiers(Ledger& ledger);
 
 }  // namespace perdure::engine

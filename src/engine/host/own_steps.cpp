@@ -8,7 +8,7 @@
 
 namespace perdure::engine {
 
-// What was recovered is in the hands of those who recovered it.
+// The ranks that recovered a version ask for its replication themselves.
 void ReplicateStep::take(const StepVersion& version) {
   if (group_ != nullptr && !version.recovered) group_->committed(version.id);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The engine's own steps of the pipeline: how versions come to the parts that replicate, flush and retire them.
+// The engine's own steps of the pipeline pass versions to the parts that replicate, flush and retire them.
 #include "engine/pipeline/pipeline.hpp"
 
 namespace perdure::engine {
@@ -10,7 +10,7 @@ class NodeGroup;
 
 class ReplicateStep final : public OwnStep {
  public:
-  /// `group` may be nullptr: there is no redundancy. All outlive it.
+  /// `group` may be nullptr: there is no redundancy. All arguments outlive it.
   ReplicateStep(Ledger& ledger, NodeGroup* group) : ledger_(ledger), group_(group) {}
   void take(const StepVersion& version) override;
   void stored(const segment::VersionId& id) override;
@@ -24,8 +24,8 @@ class ReplicateStep final : public OwnStep {
 class FlushStep final : public OwnStep {
  public:
   explicit FlushStep(Ledger& ledger) : ledger_(ledger) {}
-  /// It tells the pipeline what it stored, and so is made later. Until then nothing is missed: it looks once at all
-  /// that the ledger has when it begins.
+  /// The flusher reports stored versions to the pipeline, so it is made later. No version is missed before: the flusher
+  /// looks at the whole ledger once when it begins.
   void use(Flusher& flusher) { flusher_ = &flusher; }
   void take(const StepVersion& version) override;
   StepStatus status() const override;

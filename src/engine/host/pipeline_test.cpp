@@ -1,4 +1,4 @@
-// Steps that a test adds, in an engine as a leader rank hosts it.
+// Tests steps that are added to the pipeline, in an engine as a leader rank hosts it.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -68,7 +68,7 @@ class EngineWithSteps : public EngineFixture {
 };
 
 TEST_F(EngineWithSteps, TheLastStepIsToldOfEveryVersionThatIsStored) {
-  // What retention would remove at once need not be stored.
+  // A version that retention would remove at once need not be stored.
   ASSERT_TRUE(start_with("replicate, flush, retire, note-it", "retention.keep_last=9;"));
   for (std::uint64_t version : {1, 2, 3}) commit(version);
   ASSERT_TRUE(rank_.call(ipc::Drain{0}));
@@ -92,7 +92,7 @@ TEST_F(EngineWithSteps, AStepBeforeTheFlushTakesVersionsThatTheStoreDoesNotTake)
     EXPECT_THAT(notes().versions_of("look-first"), ElementsAre(1));
     EXPECT_THAT(notes().versions_of("send-copies"), ElementsAre())
         << "without redundancy it has level node at the store";
-    engine_->stop();  // only a flush holds on to the hooks
+    engine_->stop();  // only a flush uses the hooks
   }
 }
 
@@ -124,8 +124,8 @@ TEST_F(EngineWithSteps, AStepThatBlocksKeepsNoVersionFromTheStoreAndEndsWithTheE
   EXPECT_THAT(notes().versions_of("note-it"), ElementsAre(1));
 }
 
-// Whoever first syncs a catalog that is being compacted does not get on until it is let go. The flush that stored a
-// version does that before it says so.
+// Blocks the first thread that syncs a catalog under compaction. The flush that stored a version compacts before it
+// reports that.
 class HoldCompaction : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {

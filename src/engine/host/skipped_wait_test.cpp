@@ -1,4 +1,4 @@
-// Checkpoints that come faster than the store takes them.
+// Tests checkpoints that come faster than the store takes them.
 #include <gmock/gmock.h>
 
 #include "engine/host/engine_testing.hpp"
@@ -88,11 +88,11 @@ TEST_F(FastCheckpoints, ThatARankWaitsForAreBroughtToTheStore) {
       },
       [](const base::Error&) { return false; });
   ASSERT_TRUE(waiter);
-  const struct GoOn {  // whatever fails: the waiter is joined
+  const struct GoOn {  // the waiter is joined whatever fails
     test_support::StoppedStore& store;
     ~GoOn() { store.go_on(); }
   } go_on{store_};
-  // Whoever comes later is not answered before the wait was heard.
+  // Later requests are not answered before the wait was received.
   ASSERT_TRUE(test_support::eventually("the wait has come", [this] {
     const auto seen = rank_.call(ipc::Top{});
     return seen && std::string_view(reinterpret_cast<const char*>(seen->cbor.data()), seen->cbor.size())
@@ -106,7 +106,7 @@ TEST_F(FastCheckpoints, ThatARankWaitsForAreBroughtToTheStore) {
   EXPECT_FALSE((*outcome)->newer);
 }
 
-/// A node of two, with room for one version.
+/// One node of two, with room for one version.
 class FastCheckpointsOfTwoNodes : public EngineFixture {
  protected:
   void SetUp() override {
@@ -115,7 +115,7 @@ class FastCheckpointsOfTwoNodes : public EngineFixture {
     ASSERT_TRUE(started) << started.error().text();
     rank_ = client();
   }
-  /// Attempts that are minutes apart: what is held back is so for a minute.
+  /// Attempts are minutes apart, so that a version is held back for a minute.
   static segment::VersionId id(std::uint64_t version) { return {"app", version, {version * 600'000'000'000, 1}}; }
   base::Status checkpoint(std::uint64_t version, bool wanted) {
     segment::Piece piece{0, kFastBytes, {{0, 1, kFastBytes}}, {}};
@@ -143,7 +143,7 @@ TEST_F(FastCheckpointsOfTwoNodes, AreBroughtToTheStoreWhenTheNextOneNeedsTheirRo
   EXPECT_TRUE(rank_.call(ipc::WaitStored{id(3), 0})) << "whoever waits is not held back";
 }
 
-/// With room for many.
+/// Has room for many versions.
 class RoomyCheckpointsOfTwoNodes : public FastCheckpointsOfTwoNodes {
  protected:
   void SetUp() override {
@@ -162,7 +162,7 @@ TEST_F(RoomyCheckpointsOfTwoNodes, AreBroughtToTheStoreForWhoeverWaitsForOneThat
   EXPECT_GE(*waited->newer, 5U);
 }
 
-/// With room for three, and a store that takes nothing until the test says so.
+/// Has room for three versions, and a store that takes nothing until the test says so.
 class CrampedCheckpointsOfTwoNodes : public FastCheckpointsOfTwoNodes {
  protected:
   void SetUp() override {

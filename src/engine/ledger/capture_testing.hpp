@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: captures that are announced, written chunk by chunk, and flushed by hand.
+// For tests only: announces captures, writes them chunk by chunk, and flushes them by hand.
 #include "engine/ledger/node_state_testing.hpp"
 
 namespace perdure::engine {
@@ -20,7 +20,7 @@ class CaptureFixture : public NodeStateFixture {
     for (std::uint32_t r = 0; r < ranks; ++r) begin.segments[0].ranks.push_back(r);
     core->grants.begin_capture(client, begin);
   }
-  /// The slot of the chunk, which is written (zeros, as it was).
+  /// Writes the chunk (zeros, as the slot had) and returns its slot.
   tier::SlotAddress write(ClientId client, const segment::VersionId& version, std::uint32_t chunk) {
     const auto granted = grant(client, version);
     EXPECT_EQ(granted.kind, GrantOutcome::Kind::granted) << granted.error.text();
@@ -35,7 +35,7 @@ class CaptureFixture : public NodeStateFixture {
   static FlushedChunk chunk_in(const tier::SlotAddress& slot, std::uint32_t chunk, std::uint32_t rank = 0) {
     return {{rank, chunk}, {slot.tier, slot.slot}, 4096 + chunk * kChunk, kChunk};
   }
-  /// As if a flush had brought it to the temporary segment.
+  /// Acts as a flush that wrote the chunk to the temporary segment.
   void flush(const segment::VersionId& version, const FlushedChunk& chunk) {
     const auto started = core->flushes.chunk_begins(version, chunk);
     ASSERT_TRUE(started);

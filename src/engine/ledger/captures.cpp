@@ -36,7 +36,7 @@ OpenCapture* Captures::find(const segment::VersionId& id) {
 
 const OpenCapture* Captures::find(const segment::VersionId& id) const { return const_cast<Captures*>(this)->find(id); }
 
-// A hash that is told twice must be the same: the first may be what a flush went by.
+// A hash that is reported twice must be the same, since a flush may have relied on the first one.
 base::Status Captures::note_written(const ipc::Written& written) {
   OpenCapture* open = find(written.id);
   if (open == nullptr || open->contradicted) return {};
@@ -49,7 +49,7 @@ base::Status Captures::note_written(const ipc::Written& written) {
   return {};
 }
 
-// The piece as it is by now: chunks that were spilled are in the temporary segment.
+// Chunks that were spilled are in the temporary segment by now.
 base::Result<segment::Piece> Captures::placed(ClientId client, const ipc::Stage& stage) {
   segment::Piece piece = stage.piece;
   OpenCapture* open = find(stage.id);
@@ -82,7 +82,6 @@ bool Captures::write_through(const segment::VersionId& id) const {
   return version != nullptr && version->write_through();
 }
 
-// It is, or will be when its ranks have said what they write, should slots run out.
 bool Captures::may_be_written_through(const segment::VersionId& id) const {
   if (write_through(id)) return true;
   const OpenCapture* open = find(id);
@@ -131,9 +130,9 @@ void Captures::write_through_over(const segment::VersionId& id, const std::optio
   node_.versions.tidy(id);
 }
 
-// Who died before it staged its piece has taken the whole version with it. Of who has not announced one only the rank
-// is known, which may be that of another application: nobody counts on such a capture any more.
-// What needs memory comes before the client is taken out, so that who gets none can call this again.
+// A rank that died before it staged its piece makes the whole version fail. If it had not announced one, only its rank
+// is known, which may be that of another application. Such a capture is deserted: its slots no longer count as coming.
+// Allocations come before the client is removed, so that a call that ran out of memory can be repeated.
 void Captures::leave(ClientId client, std::optional<std::uint32_t> rank) {
   const auto is_his = [client](const auto& entry) { return entry.second == client; };
   std::vector<segment::VersionId> deserted;
@@ -152,7 +151,6 @@ void Captures::leave(ClientId client, std::optional<std::uint32_t> rank) {
     if (version.capture) std::erase_if(version.capture->clients, is_his);
 }
 
-// Nothing of it is in the catalog, or any more.
 void Captures::over(const segment::VersionId& id) {
   if (const Version* version = node_.versions.find(id); version != nullptr && version->begun_s)
     node_.counters.capture_over();
@@ -164,7 +162,6 @@ bool Captures::slots_wanted() const {
                      [](const auto& entry) { return entry.second.capture && !entry.second.capture->clients.empty(); });
 }
 
-// Of all captures under way: announced, not written, and without a slot.
 std::uint64_t Captures::chunks_to_come() const {
   std::uint64_t chunks = 0;
   for (const auto& [id, version] : node_.versions) {

@@ -1,6 +1,6 @@
 #pragma once
-// Captures under way: what their ranks announced, what they have written, and those that are flushed before their
-// commit. (docs/adr/0009)
+// Tracks captures under way: what their ranks announced and have written, and which are flushed before their commit
+// (docs/adr/0005).
 #include <optional>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace perdure::engine {
 
-/// What a flush that began before the commit has to know next.
+/// News of a capture for a flush that began before the commit.
 struct CaptureNews {
   enum class State { open, committed, over } state = State::over;
   std::vector<ChunkName> written;
@@ -20,46 +20,49 @@ class Captures {
  public:
   explicit Captures(NodeTables& node) : node_(node) {}
 
-  /// nullptr: none of this version is open.
+  /// nullptr: no capture of this version is open.
   OpenCapture* find(const segment::VersionId& id);
   const OpenCapture* find(const segment::VersionId& id) const;
-  /// True when every rank of the node has announced its piece now, so that it can be decided how the capture is
-  /// flushed. A capture that contradicts itself is reported, and flushed after the commit only.
+  /// Records a rank's announcement. True when every rank of the node has announced its piece now, so that the caller
+  /// can decide how the capture is flushed. A capture that contradicts itself is reported, and flushed after the commit
+  /// only.
   bool announce(ClientId client, const ipc::Begin& begin);
-  /// A rank has written a chunk into its slot. PERDURE_INVALID_ARGUMENT: that is not what it announced.
+  /// A rank has written a chunk into its slot. Fails with PERDURE_INVALID_ARGUMENT if the chunk differs from its
+  /// announcement.
   base::Status note_written(const ipc::Written& written);
-  /// The piece with its chunks where they are by now. PERDURE_INVALID_ARGUMENT: it names slots that were not granted
-  /// for it, or is not what was announced; else why the capture failed.
+  /// Returns the piece with the present places of its chunks. Fails with PERDURE_INVALID_ARGUMENT if the piece names
+  /// slots that were not granted for it, or differs from the announcement. A failed capture returns its own error.
   base::Result<segment::Piece> placed(ClientId client, const ipc::Stage& stage);
-  /// It will never be committed.
+  /// The version will never be committed.
   void fail(const segment::VersionId& id, const base::Error& error);
-  /// The client ended. `rank`: what it said it is; nothing for a tool.
+  /// The client ended. `rank`: the rank that it declared; nullopt for a tool.
   void leave(ClientId client, std::optional<std::uint32_t> rank);
-  /// Nothing of the version is in the catalog, or any more.
+  /// The version has no part in the catalog, either not yet or no longer.
   void over(const segment::VersionId& id);
 
   // ---- flushed before the commit
-  /// It is to be, unless it failed.
+  /// The version is to be flushed before its commit, unless its capture failed.
   void choose_write_through(const segment::VersionId& id);
-  /// Its flush runs, or is about to, before its commit, or has not ended yet.
+  /// True if the version's flush before its commit runs, is about to begin, or has not ended yet.
   bool write_through(const segment::VersionId& id) const;
-  /// So it is, or will be when its ranks have said what they write, should slots run out.
+  /// True if write_through(), or if that may be chosen once its ranks have announced what they write, should slots run
+  /// out.
   bool may_be_written_through(const segment::VersionId& id) const;
-  /// The next capture whose flush begins before its commit; it is under way from now on.
+  /// Returns the next capture whose flush begins before its commit, and marks it as begun. nullopt if there is none.
   std::optional<segment::VersionId> next_write_through();
-  /// Some capture is, or its flush has not ended yet.
+  /// True if any capture is flushed before its commit, or such a flush has not ended yet.
   bool any_write_through() const;
   void write_through_over(const segment::VersionId& id, const std::optional<base::Error>& error);
-  /// Of chunks written since the first `seen`, which grows.
+  /// Returns the chunks written since the first `seen`, and increases `seen` by their number.
   CaptureNews news(const segment::VersionId& id, std::size_t& seen) const;
 
-  // ---- what others want to know of them
-  /// Producers wait for slots, or will ask for more.
+  // ---- for other parts of the node's state
+  /// True if producers wait for slots, or will ask for more.
   bool slots_wanted() const;
-  /// Of all captures: chunks that are announced, not written, and without a slot.
+  /// Counts, over all captures, the announced chunks that are not written and have no slot.
   std::uint64_t chunks_to_come() const;
-  /// The capture if its chunks can be replicated as they are written: all are announced, and none leaves its slot
-  /// before the commit. nullptr otherwise.
+  /// Returns the capture if its chunks can be replicated as they are written. Then all are announced, and none leaves
+  /// its slot before the commit. nullptr otherwise.
   const OpenCapture* to_replicate(const segment::VersionId& id) const;
 
  private:

@@ -1,4 +1,5 @@
-// Captures that do not fit: what is flushed early, which slots are used again, and what the catalog says meanwhile.
+// Tests captures that do not fit: what is flushed early, which slots are reused, and what the catalog records
+// meanwhile.
 #include "engine/ledger/capture_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
@@ -46,7 +47,7 @@ TEST_F(NodeStateCapture, WaitsForTheOtherRanksToSayWhatTheyWrite) {
   EXPECT_EQ(grant(1, id(1)).kind, Kind::granted);
 }
 
-// Policies would rather fill a slow tier than wait for what does not come.
+// Policies would rather fill a slow tier than wait for slots that do not come.
 TEST_F(NodeStateCapture, SlotsCountAsComingUntilNobodyCanBeExpectedToSayWhatHeWrites) {
   const auto to_come = [this] { return core->outlook.tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
   open({1, 1}, early());
@@ -89,7 +90,7 @@ TEST_F(NodeStateCapture, NothingComesOfACaptureThatContradictsItselfOrIsNotToBeF
   EXPECT_EQ(core->outlook.tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
 }
 
-// Of its own capture, that is flushed early, everything that was granted is in a tier that the rank cannot write.
+// The capture is flushed early, and all slots granted for it are in a tier that the rank cannot write.
 TEST_F(NodeStateCapture, NobodyWaitsForSlotsOfATierThatHeCannotWrite) {
   open({2, 1}, early());
   os::FaultRules faults(*os::parse_fault_rules("fallocate:tier1:ENOSPC"));

@@ -1,5 +1,5 @@
 #pragma once
-// What an engine counted since it began. Guarded by the engine's lock.
+// Counts an engine's events since it began. The engine's lock guards it.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -32,16 +32,16 @@ struct Counters {
     captured_bytes += bytes;
     capture_s.observe(seconds);
   }
-  /// Nothing is left of it.
+  /// The capture ended, and no part of it is left.
   void capture_over() {
     --under_way;
     ++aborted;
   }
 
   // ---- levels
-  /// When the newest version that reached the store was begun; 0: none did. It is there when its slots are long gone.
+  /// Start of the newest version that reached the store, in ns; 0: none did. It outlives the version's slots.
   std::uint64_t newest_stored_ns = 0;
-  /// Of each name and branch the newest attempt.
+  /// The newest stored attempt of each name and branch.
   std::map<std::pair<std::string, plan::Branch>, segment::VersionId> newest_stored;
   void reached_store(const segment::VersionId& id) {
     newest_stored_ns = std::max(newest_stored_ns, id.attempt.created_ns);
@@ -51,7 +51,7 @@ struct Counters {
 
   // ---- flushes
   std::uint64_t stored_bytes = 0;         ///< of whole versions
-  std::uint64_t flushed_chunk_bytes = 0;  ///< as they are written, again when they are written again
+  std::uint64_t flushed_chunk_bytes = 0;  ///< every time they are written
   double last_flush_s = 0;
   metrics::MovingAverage flush_bytes_per_s;
   metrics::Histogram flush_s{metrics::duration_bounds_s()};
@@ -65,9 +65,9 @@ struct Counters {
 
   // ---- everything else
   std::uint64_t evicted_stored = 0, evicted_unstored = 0;
-  std::uint64_t skipped = 0;  ///< given up, because retention would have removed them from the store
+  std::uint64_t skipped = 0;  ///< given up because retention would have removed them from the store
   std::uint64_t replications_reached = 0, replications_failed = 0;
-  std::uint64_t replications_stored = 0;      ///< no level node, but the store has what this node would lose
+  std::uint64_t replications_stored = 0;      ///< did not reach level node, but this node's part is in the store
   std::uint64_t replications_superseded = 0;  ///< a newer version reached level node first
   std::uint64_t encoded_bytes = 0;
   std::uint64_t recoveries = 0, recoveries_failed = 0, fetched_bytes = 0, rebuilt_bytes = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Why slots were given where they were: how often for each reason and on each tier, and the last decisions. Bounded.
-// Not thread-safe.
+// Logs placement decisions: how often each reason and tier occurred, and the most recent decisions. Bounded. Not
+// thread-safe.
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -17,7 +17,7 @@ struct NotedDecision {
   std::uint32_t rank = 0;
   segment::VersionId id;
   placement::Decision decision;
-  std::uint64_t times = 1;  ///< so often in a row: who waits is decided about again whenever something changed
+  std::uint64_t times = 1;  ///< how often in a row; a waiting rank is decided on again after every change
 };
 
 class DecisionLog {
@@ -35,9 +35,9 @@ class DecisionLog {
     recent_.push_back(std::move(noted));
     if (recent_.size() > kKept) recent_.pop_front();
   }
-  /// Each wait once, however often it was looked at.
+  /// Counts each wait once, however often it was decided again.
   const std::map<placement::Reason, std::uint64_t>& counts() const { return counts_; }
-  /// Chunks that got a slot on this tier since the engine began, those written again elsewhere included.
+  /// Counts the chunks that got a slot on this tier since the engine began, including those written again elsewhere.
   std::uint64_t placed(std::size_t tier) const {
     const auto found = placed_.find(tier);
     return found == placed_.end() ? 0 : found->second;

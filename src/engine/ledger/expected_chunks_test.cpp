@@ -35,7 +35,7 @@ TEST(ExpectedChunksOfRanks, AreNeverFewerThanNone) {
   expected.client_gone(7);
 }
 
-// Counts every time, as a reader would.
+// A reference that counts everything anew each time.
 struct PlainCount {
   struct Client {
     std::vector<std::uint64_t> sizes;

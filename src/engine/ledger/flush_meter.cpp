@@ -2,7 +2,7 @@
 
 namespace perdure::engine {
 
-// The time is taken with the lock held, so that it never goes back.
+// The clock is read with the lock held, so that times never go back.
 FlushMeter::Started FlushMeter::begins(std::uint32_t tier) {
   const base::Lock lock(mutex_);
   slots_.count_reader(tier, true);

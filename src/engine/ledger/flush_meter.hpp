@@ -1,6 +1,6 @@
 #pragma once
-// What flushes do right now, reading a slot or writing to the store, and how fast the node is at it. It has a lock of
-// its own: a flush that changes between the two with every block must not take the ledger's each time.
+// Measures what flushes do at the moment, reading a slot or writing to the store, and at which rate. A flush changes
+// between the two with every block. So the meter has its own lock, and the ledger's is not needed each time.
 #include <functional>
 #include <optional>
 
@@ -10,24 +10,25 @@
 
 namespace perdure::engine {
 
-/// Thread-safe, with and without the ledger.
+/// Thread-safe, with and without the ledger held.
 class FlushMeter {
  public:
   using Started = metrics::FlushRate::Started;
   using Observation = metrics::FlushRate::Observation;
 
-  /// `slots` outlives it. Of them it only counts the readers of tiers. `clock`: in seconds, for any thread.
+  /// `slots` outlives it; the meter only counts readers of tiers there. `clock` returns seconds, and any thread may
+  /// call it.
   FlushMeter(Slots& slots, std::function<double()> clock) : slots_(slots), clock_(std::move(clock)) {}
-  /// A flush begins to read a slot of this tier; give what this returns to finished() or abandoned().
+  /// A flush begins to read a slot of this tier. Pass the result to finished() or abandoned().
   Started begins(std::uint32_t tier);
-  /// It reads its slot, or it writes to the store.
+  /// The flush reads its slot from now on, or else it writes to the store.
   void reads(std::uint32_t tier, Started& started, bool reading);
-  /// What the end of a flush of so many bytes shows; nothing when it took no time, or moved nothing.
+  /// Ends a flush of `bytes` and returns what it shows about the rate; nullopt if it took no time or moved no bytes.
   std::optional<Observation> finished(std::uint32_t tier, const Started& started, double bytes);
-  /// It failed.
+  /// The flush failed.
   void abandoned(std::uint32_t tier, const Started& started);
 
-  // ---- as metrics::FlushRate
+  // ---- as in metrics::FlushRate
   std::uint64_t running() const;
   double plausible_bytes_per_s(double now_s) const;
   double plausible_sustained_bytes_per_s(double now_s) const;

@@ -8,7 +8,8 @@
 namespace perdure::engine {
 namespace {
 
-// A segment with a damaged piece fails, and those after it would not be tried; one that lacks a piece cannot be begun.
+// A segment with a damaged piece fails, and later ones would not be tried. A segment that lacks a piece cannot be
+// begun.
 catalog::HeldVersion writable_first(catalog::HeldVersion held) {
   std::erase_if(held.segments, [&](const auto& segment) { return !segment.stored && !held.has_pieces(segment.ranks); });
   std::stable_partition(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
@@ -45,7 +46,7 @@ std::optional<catalog::BegunRecord> Flushes::next_leftover() const {
 }
 
 std::optional<segment::VersionId> Flushes::next() {
-  (void)held_.write_delayed_commits();  // reported when it began to fail
+  (void)held_.write_delayed_commits();  // a failure was reported when it first occurred
   const catalog::HeldVersion* best = nullptr;
   std::uint64_t best_order = 0;
   for (const auto& [id, held] : node_.catalog.state().versions) {
@@ -108,7 +109,7 @@ bool Flushes::may_be_published(const segment::VersionId& id) const {
   return none_before(id, [](const segment::VersionId&) { return true; });
 }
 
-// Others in the queue are older than it and come first in any case: only those have to be looked at that are not in it.
+// Versions in the queue are older and come first anyway. So only those outside the queue have to be checked.
 bool Flushes::may_follow(const segment::VersionId& id) const {
   return none_before(id, [this](const segment::VersionId& other) { return captures_.write_through(other); });
 }
@@ -226,7 +227,7 @@ base::Status Flushes::forget_old(const std::string& name, std::uint64_t keep) {
   return stored.empty() ? base::Status() : drop_damaged(name, stored.front().attempt);
 }
 
-// What failed verification can never be stored: once a newer version is, it only keeps its slots from others, over
+// A version that failed verification can never be stored. After a newer one is stored, it only occupies slots, through
 // every restart.
 base::Status Flushes::drop_damaged(const std::string& name, const segment::Attempt& newest_stored) {
   std::vector<segment::VersionId> hopeless;
@@ -257,8 +258,8 @@ bool Flushes::held_back(const Version& version) const {
   return version.held_back_until_s && node_.now_s() < *version.held_back_until_s;
 }
 
-// Both at once would read the same slots twice as slowly, and level node is the one that applications wait for. Where
-// a capture is short of slots it is the flush that makes room.
+// A flush and a replication at once would read the same slots twice as slowly, and applications wait for level node. If
+// a capture is short of slots, however, the flush comes first, since it makes room.
 bool Flushes::waits_for_replication(const segment::VersionId& id) const {
   const Version* version = node_.versions.find(id);
   return version != nullptr && version->replicate_first && !captures_.slots_wanted();

@@ -1,5 +1,5 @@
 #pragma once
-// What is flushed next, and what a flush leaves behind.
+// Decides what is flushed next, and records the outcome of flushes.
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,55 +23,56 @@ class Flushes {
   Flushes(NodeTables& node, Captures& captures, RedundancySets& redundancy, HeldVersions& held)
       : node_(node), captures_(captures), redundancy_(redundancy), held_(held) {}
 
-  /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records
-  /// first.
+  /// Returns the next version to flush, in commit order, and marks it as running; nullopt if there is none. Writes
+  /// delayed commit records first.
   std::optional<segment::VersionId> next();
-  /// Others are to read its slots before the store's turn comes, or not any more.
+  /// Says whether other nodes read the version's slots before its flush begins.
   void replicate_first(const segment::VersionId& id, bool first);
-  /// It is not held back any more, and can be skipped until its flush begins; nothing: none is held back.
+  /// Holds the version back no longer. It can be skipped until its flush begins. nullopt: no version is held back.
   void let_flush(const std::optional<segment::VersionId>& id);
-  /// What is to be flushed: of an open capture all that is announced, with place kNotWritten where it is not written.
-  /// Nothing when it was given up.
+  /// Begins an attempt and returns what is to be flushed. An open capture comes with all announced chunks, with place
+  /// kNotWritten if they are not written. nullopt if the version was given up.
   std::optional<catalog::HeldVersion> begin_attempt(const segment::VersionId& id);
-  /// Before temporary segments of a version that is not committed are written.
+  /// Call it before temporary segments of an uncommitted version are written.
   base::Status note_begun(const segment::VersionId& id, const std::vector<catalog::LocalSegment>& segments);
-  /// An attempt ended, with what it wrote still there. True when a part of the version is nowhere else.
+  /// An attempt ended, and its temporary segments are still there. True if a part of the version is in them only.
   bool attempt_over(const segment::VersionId& id);
-  /// No older version of its name is still on its way: versions are published in the order of their commits, so that
-  /// whoever sees one at the store can count on the older ones to be there, or never to come.
+  /// True if no older version of its name is still on its way. Versions are published in the order of their commits. So
+  /// anybody who finds one at the store knows that each older one is there, or will never come.
   bool may_be_published(const segment::VersionId& id) const;
-  /// Temporary segments that nobody writes and nobody needs.
+  /// Returns temporary segments that no flush writes and no version needs; nullopt if there are none.
   std::optional<catalog::BegunRecord> next_leftover() const;
 
   // ---- around each chunk that a flush reads from a slot
-  /// Nothing when it is not there any more: its version was given up. Meanwhile the flush meter is told what it does.
+  /// A flush begins to read the chunk, and the flush meter counts it. nullopt if the chunk is gone because its version
+  /// was given up.
   std::optional<FlushMeter::Started> chunk_begins(const segment::VersionId& id, const FlushedChunk& chunk);
-  /// `movable`: the chunk can be read back from the segment. What it says of the store; nothing when it failed.
+  /// Ends the chunk's flush. `movable`: the chunk can be read back from the segment. Returns what it shows about the
+  /// rate; nullopt if it failed.
   std::optional<FlushMeter::Observation> chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
                                                      const FlushMeter::Started& started, bool stored, bool movable);
 
-  // ---- how it ended
-  /// The store has what this node brings of `name` in this place. True when it was another one: then what was there is
-  /// to be brought there again, which a report says.
+  // ---- the end of a flush
+  /// Notes which incarnation of the store's directory of `name` has this node's segments. True if it is another one
+  /// than before: segments stored in the previous one are queued again, with a report.
   base::Result<bool> see_incarnation(const std::string& name, std::uint64_t incarnation);
-  /// The store has these segments of a version no more: those of which all is still here are brought there again, which
-  /// a report says.
+  /// The store lost these segments of a version. Those whose chunks are all still here are queued again, with a report.
   base::Status segments_gone(const segment::VersionId& id, const std::vector<std::uint32_t>& segments);
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void failed(const segment::VersionId& id, const base::Error& error, bool give_up);
-  /// It read a chunk in this place that is not what its rank wrote: the chunk is set aside, and the flush given up.
-  /// False when the piece was rebuilt meanwhile, so that the chunk is elsewhere: then it is tried again.
+  /// A flush read a chunk in this place that differs from what its rank wrote: quarantines the chunk and gives the
+  /// flush up. False if the piece was rebuilt meanwhile, so that the chunk is elsewhere; then the flush is retried.
   bool read_damage(const ipc::Quarantine& chunk, const segment::ChunkEntry& read, const base::Error& error);
-  /// What it read is not where it was: a piece was rebuilt meanwhile, or the version was given up.
+  /// The chunks that the attempt read have moved, since a piece was rebuilt or the version was given up.
   void interrupted(const segment::VersionId& id);
-  /// After a start: what this node was to store and cannot reach is not tried.
+  /// Call it after a start. Gives up flushes of versions that this node cannot reach.
   void give_up_unreachable();
-  /// The store has all of that attempt: older ones are not waited for any more, where a part of them cannot be reached.
-  /// Those of its run; `forks` as the store has them.
+  /// The store has all of this attempt. Drops older versions of its run with unreachable parts, since no flush needs to
+  /// wait for them any more. `forks` as the store has them.
   base::Status drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store,
                                 const std::vector<plan::Fork>& forks = {});
-  /// Gives up versions of `name` that are stored and beyond the newest `keep`.
+  /// Drops stored versions of `name` beyond the newest `keep`.
   base::Status forget_old(const std::string& name, std::uint64_t keep);
 
  private:

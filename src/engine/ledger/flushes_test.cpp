@@ -1,4 +1,4 @@
-// The order of flushes, giving up, and what a restarted node finds in the catalog.
+// Tests the order of flushes, giving up, and what a restarted node finds in the catalog.
 #include <algorithm>
 #include <filesystem>
 
@@ -29,7 +29,7 @@ TEST_F(NodeStateFlushTest, GoesInTheOrderOfCommits) {
 TEST_F(NodeStateFlushTest, WhatAStoreLostThatWasRemovedIsBroughtThereAgainOldestFirst) {
   open({9});
   ASSERT_FALSE(core->flushes.see_incarnation(id(1).name, 7).value());
-  for (std::uint64_t version : {1, 2, 3}) ASSERT_TRUE(checkpoint(version));  // no room is made for any of them
+  for (std::uint64_t version : {1, 2, 3}) ASSERT_TRUE(checkpoint(version));  // there is room for all of them
   for (std::uint64_t version : {1, 2}) {
     ASSERT_EQ(core->flushes.next(), id(version));
     store(version);
@@ -74,7 +74,7 @@ TEST_F(NodeStateFlushTest, ASegmentThatTheStoreHasNoMoreIsBroughtThereAgainAfter
   EXPECT_EQ(core->flushes.next(), std::nullopt);
 }
 
-// Half of it recorded is not half forgotten.
+// When only half of the loss is recorded, the other half must not be forgotten.
 TEST_F(NodeStateFlushTest, ACatalogThatTakesOneOfTwoGoneSegmentsHasThatOneFlushed) {
   open({9});
   for (std::uint32_t rank : {0, 1}) {
@@ -157,7 +157,7 @@ TEST_F(NodeStateFlushTest, ANewCoreHoldsWhatTheOldOneHeldAndFlushesTheRest) {
   open({9});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
   const auto half = grant(1, id(3)).address;
-  ASSERT_EQ(grant(1, id(4)).kind, GrantOutcome::Kind::granted);  // in flight: gone with its rank
+  ASSERT_EQ(grant(1, id(4)).kind, GrantOutcome::Kind::granted);  // in flight; it goes with its rank
   ASSERT_TRUE(core->held.stage(1, staged(id(3), {half})));
   store(1);
   open({9});
@@ -172,7 +172,7 @@ TEST_F(NodeStateFlushTest, WhatWasLostWithItsTierIsDroppedAtTheStart) {
   open({9});
   ASSERT_TRUE(checkpoint(1));
   close();
-  // The directory stays: one that is made anew may be another that was mounted there, and what was lost may be back.
+  // The directory stays. A new directory may mean that another tier was mounted there, and the lost one may come back.
   for (const auto& entry : std::filesystem::directory_iterator(directory / "tier0"))
     std::filesystem::remove_all(entry.path());
   open({9});

@@ -19,7 +19,7 @@ base::Status Guests::check_new(const Key& key) const {
   return {};
 }
 
-// The record comes first: a slot that is a guest's without one would be nobody's to give back.
+// The record comes first: a guest's slot without a record would never be given back.
 void Guests::add(const Key& key, const Guest& guest) {
   guests_.emplace(key, guest);
   (void)node_.slots.happens(guest.slot, SlotEvent::host);

@@ -1,4 +1,4 @@
-// Who brought which guest, and that its room comes back exactly once, whatever happens to its version meanwhile.
+// Tests which client brought which guest, and that its slot comes back exactly once, whatever happens to its version.
 #include "engine/ledger/guests.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ class GuestsOfANode : public RedundancyFixture {
     core->guests.admit(kReader);
     core->guests.admit(kOther);
   }
-  /// A slot that the client is to fill.
+  /// Takes a slot that the client is to fill.
   SlotKey expected(ClientId client, ChunkName name, std::uint64_t version = 1) {
     const auto slot = take(version);
     EXPECT_TRUE(core->guests.expect(client, id(version), name, {slot.tier, slot.slot}, kChunk));
@@ -183,7 +183,7 @@ TEST_F(GuestsOfANode, AreNotTouchedWhenTheirVersionIsRetiredAbortedOrEvicted) {
     if (how == 0) {
       ASSERT_TRUE(core->held.retire({"app", 1}));
     } else if (how == 1) {
-      (void)core->held.abort(kReader, id(1));  // it is committed
+      (void)core->held.abort(kReader, id(1));  // fails, since it is committed
       ASSERT_TRUE(core->held.drop(id(1)));
       ASSERT_TRUE(core->held.abort(kReader, id(1)));
     } else {
@@ -204,7 +204,7 @@ TEST_F(GuestsOfANode, AnEngineThatStartsAgainHasItsRoomWhole) {
   ASSERT_TRUE(hosted(kReader, {3, 0}));
   (void)expected(kReader, {3, 1});
   ASSERT_EQ(used(0), 3U);
-  admitted({4});  // nobody returned anything
+  admitted({4});  // no client returned a guest
   EXPECT_EQ(used(0), 1U) << "what is in the catalog";
   EXPECT_THAT(found(), IsEmpty());
   EXPECT_THAT(taken_reports(), IsEmpty());

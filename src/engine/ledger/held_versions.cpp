@@ -18,24 +18,24 @@ base::Error not_held(const segment::VersionId& id) {
   return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
 }
 
-// Another code than for a version that is not held: nothing of that has to be written here.
+// The code differs from that of a version that is not held, which would mean that this node has no segment to write.
 base::Error lacks_a_piece(const segment::VersionId& id, const ipc::PlannedSegment& segment) {
   return {PERDURE_INCOMPLETE, id.text() + ", segment " + std::to_string(segment.index),
           "not every rank of it has its piece on this node", "", false};
 }
 
-// What is staged has to be found again: a rank is told of all its slots in one message. (Of 64 KiB chunks about
-// 400,000: 25 GiB; of the default ones 25 TiB.)
+// A staged piece must be locatable, and one message tells a rank all its slots. The limit is about 400,000 chunks: 25
+// GiB with chunks of 64 KiB, 25 TiB with the default size.
 base::Status check_locatable(const NodeTables& node, const segment::VersionId& id, const segment::Piece& piece) {
   constexpr std::uint64_t kOfChunk = 80;               // its entry, and its slot without the path
-  std::vector<std::uint64_t> path(node.tiers.size());  // in the file of a tier, found once
+  std::vector<std::uint64_t> path(node.tiers.size());  // bytes of the path in a tier's file, computed once per tier
   std::uint64_t chunks = 0;
   for (const auto& chunk : piece.chunks) {
     chunks += kOfChunk;
     if (chunk.place >= path.size()) continue;
     if (path[chunk.place] == 0) {
       const auto address = node.address(chunk);
-      path[chunk.place] = address.path.size() + address.access.size() + 12;  // others have longer numbers
+      path[chunk.place] = address.path.size() + address.access.size() + 12;  // other slots have longer numbers
     }
     chunks += path[chunk.place];
   }
@@ -65,7 +65,7 @@ base::Status HeldVersions::recover() {
   return drop_impossible(impossible);
 }
 
-// Of a piece of which a part cannot be reached, the other slots are in use, too. False when a tier does not know one.
+// If a part of a piece is unreachable, its other slots are in use all the same. False if a tier does not know a slot.
 bool HeldVersions::adopt_slots(const catalog::HeldVersion& held) {
   bool good = true;
   for (const auto* pieces : {&held.pieces, &held.unreachable})
@@ -84,7 +84,8 @@ void HeldVersions::count_chunks(const segment::VersionId& id, const segment::Pie
     if (chunk.place < counts.size()) ++counts[chunk.place];
 }
 
-// A version whose slots the tiers do not know (a damaged catalog): its records go; slots that others use stay theirs.
+// Drops the records of versions whose slots the tiers do not know, after damage to the catalog. Slots of other versions
+// stay theirs.
 base::Status HeldVersions::drop_impossible(const std::vector<segment::VersionId>& ids) {
   for (const auto& id : ids) {
     node_.reports.add(id.text() +
@@ -150,7 +151,7 @@ base::Status HeldVersions::adopt(const segment::VersionId& id, std::uint32_t ran
   return {};
 }
 
-// It settles what is open now: what an earlier one could not have, it may.
+// The new launch settles what is open now. It may be able to have what an earlier one could not.
 void HeldVersions::launch(const ipc::LaunchNodes& launch) {
   for (auto& [id, version] : node_.versions) version.remains = false;
   std::erase_if(launches_, [&](const auto& known) { return known.launch == launch.launch; });
@@ -182,7 +183,7 @@ base::Status HeldVersions::stage(ClientId client, const ipc::Stage& stage) {
                       held->committed
                           ? "it is committed: nothing more belongs to it"
                           : "it has " + std::to_string(held->ranks) + " ranks, not " + std::to_string(stage.ranks));
-  // A segment that no reader takes would be acknowledged, stored, and lost.
+  // A segment that no reader accepts would be acknowledged, stored, and lost.
   PERDURE_CHECK(segment::check_describable(stage.piece, stage.id.text()));
   PERDURE_CHECK(check_locatable(node_, stage.id, piece));
   os::crash_point(os::CrashPoint::engine_stage_before_catalog);
@@ -217,7 +218,7 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   }
   if (version.life == Life::delayed) {
     for (auto& segment : segments) catalog::plan_segment(version.delayed, std::move(segment));
-    (void)write_delayed_commits();  // reported when it began to fail
+    (void)write_delayed_commits();  // a failure was reported when it first occurred
     return {};
   }
   const auto begun = node_.catalog.state().begun.find(commit.id);
@@ -238,7 +239,7 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   version.remains = false;
   drop_remains(commit.id);
   if (version.begun_s) node_.counters.capture_commits(it->second.bytes(), node_.now_s() - *version.begun_s);
-  version.begun_s.reset();  // what was settled after a death, or recovered, was not captured here now
+  version.begun_s.reset();  // a version settled after a death, or recovered, was not captured here now
   version.order = next_order_++;
   if (!commit.wanted) hold_back(commit.id, it->second);
   if (!version.write_through()) version.capture.reset();
@@ -247,13 +248,13 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   return {};
 }
 
-// Other nodes may skip their parts of it. Older ones that are held back wait as long as it does. (docs/adr/0050)
+// Other nodes may skip their parts of it. Older versions that are held back wait as long as it does (docs/adr/0050).
 void HeldVersions::hold_back(const segment::VersionId& id, const catalog::HeldVersion& held) {
   const auto& retention = node_.options.retention;
   if (!retention || held.whole_here() || retention->keeps_always(id.version)) return;
   const double now_s = node_.now_s();
   std::uint64_t before_ns = 0;
-  for (const auto& [of, stored] : node_.counters.newest_stored)  // slots of these may have gone to others
+  for (const auto& [of, stored] : node_.counters.newest_stored)  // the slots of these may have been evicted
     if (of.first == id.name && stored.attempt < id.attempt) before_ns = std::max(before_ns, stored.attempt.created_ns);
   std::vector<Version*> waiting = {&node_.versions.at(id)};
   for (const auto& [other, record] : node_.catalog.state().versions) {
@@ -266,8 +267,8 @@ void HeldVersions::hold_back(const segment::VersionId& id, const catalog::HeldVe
   for (Version* version : waiting) version->held_back_until_s = until_s;
 }
 
-// After a loss a node writes more of a version than it did before. What can be written is, also where something else
-// cannot. Each rank of a node says the same after an agreement: the first is heard.
+// After a loss a node writes more of a version than before. It writes what it can even if another part is missing. All
+// ranks of a node say the same after an agreement, so the first one counts.
 base::Status HeldVersions::commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held) {
   catalog::CommitRecord record{commit.id, {}};
   std::optional<base::Error> lacking;
@@ -292,7 +293,7 @@ base::Status HeldVersions::commit_more(const ipc::Commit& commit, const catalog:
   return lacking ? base::Status(base::fail(*lacking)) : base::Status();
 }
 
-// A tier that is avoided, as it failed or was slow, cannot show that it is well again.
+// A tier that is avoided because it failed or was slow has no other way to show that it recovered.
 void HeldVersions::give_tiers_another_chance() {
   for (TierHealth& trouble : node_.tier_health) trouble.failed = false;
   for (std::size_t t = 0; t < node_.observed.models.size(); ++t) {
@@ -311,14 +312,12 @@ base::Status HeldVersions::write_delayed_commits() {
   return {};
 }
 
-// The catalog says that it is committed. With pieces that other nodes bring to the store there is nothing to store
-// here.
+// The catalog has the commit. If other nodes bring all its pieces to the store, this node has nothing to store.
 void HeldVersions::recorded(const catalog::HeldVersion& held) {
   (void)node_.versions.happens(held.id, VersionEvent::record);
   if (held.all_stored()) (void)node_.versions.happens(held.id, VersionEvent::store);
 }
 
-// The store may work again by now: versions that were given up get another chance, in their old order.
 void HeldVersions::requeue_given_up() {
   for (const auto& [id, version] : node_.versions)
     if (const auto* held = node_.held(id);
@@ -348,8 +347,8 @@ void HeldVersions::keep_remains(const segment::VersionId& id) {
     version->remains = true;
 }
 
-// All ranks have a newer one of that branch: whatever the outcome of these was, it is not theirs to know. What the
-// catalog does not let go now is in nobody's way, and goes with the next.
+// All ranks have a newer version of that branch, so the outcome of these remains no longer matters to them. Remains
+// that the catalog does not drop now do no harm, and go with the next commit.
 void HeldVersions::drop_remains(const segment::VersionId& newer) {
   std::vector<segment::VersionId> ids;
   for (const auto& [id, version] : node_.versions)
@@ -366,7 +365,7 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
   auto it = node_.catalog.state().versions.find(id);
   if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
   const segment::Piece& piece = it->second.pieces.at(rank);
-  // Whatever else is known of it, quarantine among it: what is on a tier that is not here has no slot.
+  // A piece on a missing tier has no slot, whatever else is known of it, such as quarantine.
   const bool can_be_read = std::all_of(piece.chunks.begin(), piece.chunks.end(), [&](const auto& chunk) {
     return chunk.place < node_.tiers.size() || chunk.place == catalog::kInTemporarySegment;
   });
@@ -379,7 +378,7 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
 
 void HeldVersions::unpin(ClientId client) {
   for (auto it = node_.versions.begin(); it != node_.versions.end();) {
-    auto& [id, version] = *it++;  // it may go
+    auto& [id, version] = *it++;  // the call below may erase it
     if (version.pinned_by.erase(client) > 0 && !version.held()) node_.versions.tidy(id);
   }
 }
@@ -447,8 +446,8 @@ std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name, s
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : node_.catalog.state().versions) {
     if (!name.empty() && id.name != name) continue;
-    // Asked for everything, to settle what dead ranks left: a capture whose ranks are still connected is theirs to
-    // decide.
+    // An empty name asks for everything, to settle what dead ranks left. A capture whose ranks are still connected is
+    // theirs to decide.
     const Version* version = node_.versions.find(id);
     const bool theirs = name.empty() && version != nullptr && !version->staged_by.empty();
     const bool delayed = version != nullptr && version->life == Life::delayed;
@@ -478,7 +477,6 @@ void HeldVersions::release_slots(const catalog::HeldVersion& held) {
         if (chunk.place < node_.tiers.size()) node_.release_slot(held.id, {chunk.place, chunk.offset});
 }
 
-// A slot is recycled only after the catalog says so.
 base::Status HeldVersions::drop(const segment::VersionId& id) {
   auto it = node_.catalog.state().versions.find(id);
   if (it == node_.catalog.state().versions.end()) return {};

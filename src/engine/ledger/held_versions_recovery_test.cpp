@@ -1,4 +1,4 @@
-// What a node exports after a loss, what it takes in from others, and how long it keeps redundancy for them.
+// Tests what a node exports after a loss, takes in from others, and how long it keeps redundancy for them.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 class Recovering : public RedundancyFixture {
  protected:
   static constexpr ClientId kLeader = 7;
-  /// A piece of this rank in slots that were taken for it.
+  /// Stages a piece of this rank in slots that were taken for it.
   segment::Piece fetched(std::uint64_t version, std::uint32_t rank, std::size_t chunks = 1) {
     std::vector<tier::SlotAddress> slots;
     while (slots.size() < chunks) slots.push_back(take(version));
@@ -28,7 +28,7 @@ class Recovering : public RedundancyFixture {
     kept.ranks = ranks;
     return core->redundancy.keep(kept).has_value();
   }
-  /// A version that is held here by position 0 of its group, and a block for it.
+  /// Keeps a version that position 0 of its group holds here, and a block for it.
   bool keep_whole(std::uint64_t version) {
     if (!checkpoint(version)) return false;
     auto kept = redundancy_set(version, {take(version)});
@@ -36,7 +36,7 @@ class Recovering : public RedundancyFixture {
     return core->redundancy.keep(kept).has_value();
   }
   std::vector<std::uint64_t> promised() const { return core->redundancy.promised_ns("app"); }
-  /// The store does not take it.
+  /// The store refuses it, and its flush is given up.
   void give_up(std::uint64_t version) {
     core->flushes.failed(id(version), {PERDURE_NO_SPACE, "store", "it is full", "", false}, true);
   }
@@ -135,7 +135,7 @@ TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
   EXPECT_EQ(core->flushes.next(), id(1));
 }
 
-// Each rank of a node says what all have agreed on.
+// Each rank of a node commits what all agreed on.
 TEST_F(Recovering, ACommitThatSaysWhatIsKnownChangesNothingUnlessItsFlushWasGivenUp) {
   open({3});
   ASSERT_TRUE(checkpoint(1));
@@ -192,7 +192,7 @@ class LongAddresses : public tier::Tier {
 class LocatingSlots : public Recovering {
  protected:
   static constexpr std::size_t kSlots = 16;
-  /// Stages a piece in all slots; `told` is how long what names them is then.
+  /// Stages a piece in all slots, and sets `told` to the length of their names in a message.
   base::Status stage_with(std::size_t path_bytes, std::size_t access_bytes, std::uint64_t version) {
     close();
     std::vector<std::unique_ptr<tier::Tier>> tiers;
@@ -225,7 +225,7 @@ TEST_F(LocatingSlots, ThatNoMessageCanNameAreRefusedWhenTheyAreStaged) {
   EXPECT_THAT(refused.error().text(), testing::HasSubstr("chunks at a restore"));
 }
 
-// "Not held" would say that there is nothing to be written here.
+// "Not held" would mean that this node has nothing to write.
 TEST_F(Recovering, ASegmentThatLacksAPieceIsToldFromAVersionThatIsNotHeld) {
   open({4});
   EXPECT_EQ(core->held.commit({id(1), {{0, 3, {0}}}, true}).error().code, PERDURE_NOT_FOUND);
@@ -289,7 +289,7 @@ TEST_F(Recovering, ADamagedChunkThatAFlushReadIsNotTheRebuiltOneThatIsThereNow) 
   EXPECT_FALSE(core->flushes.read_damage({id(2), 0, 0, "x"}, read, error)) << "it is not here any more";
 }
 
-// A node that starts again with one of its tiers empty.
+// A node restarts with one of its tiers empty.
 TEST_F(Recovering, ASegmentThatLostAPieceWithItsTierWaitsUntilThatIsRebuilt) {
   open({1, 3});
   for (const std::uint32_t rank : {0U, 1U}) {
@@ -461,7 +461,8 @@ TEST_F(Recovering, WhatTheWholeGroupHasStoredIsPromisedAlsoWhenItHasLeftTheNode)
   EXPECT_THAT(promised(), testing::IsEmpty()) << "it was given up";
 }
 
-// While the store fails: what the job was told to survive a loss of nodes is not given up for what is only captured.
+// While the store fails, a version that was reported to survive a loss of nodes is not dropped for one that is only
+// captured.
 TEST_F(Recovering, WhatIsPromisedStaysUntilSomethingNewerIsEverywhere) {
   open({3});
   ASSERT_TRUE(keep_whole(1));
@@ -503,7 +504,7 @@ TEST_F(Recovering, AtTheEndOnlyWhatTheStoreHasGoesOfJobsOfThatSize) {
   EXPECT_EQ(core->redundancy.find(protection_id(3)), nullptr);
 }
 
-// Branch 5 is that of the launch that ends; what is kept here is of the first one.
+// Branch 5 belongs to the launch that ends. This node keeps redundancy of the first branch.
 TEST_F(Recovering, AtTheEndWhatAnotherRunNeedsStaysAndIsNotThisLaunchsToTell) {
   open({2});
   ASSERT_TRUE(keep_of(1, 3));
@@ -518,7 +519,7 @@ TEST_F(Recovering, AtTheEndWhatAnotherRunNeedsStaysAndIsNotThisLaunchsToTell) {
 TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingNewer) {
   open({3});
   EXPECT_FALSE(core->redundancy.needed_by_others());
-  ASSERT_TRUE(checkpoint(1));  // so that what is kept for it stays beyond its need
+  ASSERT_TRUE(checkpoint(1));  // so that its redundancy stays here beyond its need
   ASSERT_TRUE(keep_one(1));
   EXPECT_TRUE(core->redundancy.needed_by_others());
   core->redundancy.group_stored(protection_id(1));
@@ -547,7 +548,7 @@ TEST_F(Recovering, WhatNobodyNeedsGoesWithItsVersionAndStaysAsLongAsThatIsHere) 
   open({4});
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(keep_one(1));
-  ASSERT_TRUE(keep_one(2));  // not on this node itself
+  ASSERT_TRUE(keep_one(2));  // this node does not hold it
   ASSERT_TRUE(keep_one(3));
   core->redundancy.node_level_everywhere("app", id(3).attempt.created_ns);
   EXPECT_NE(core->redundancy.find(protection_id(1)), nullptr) << "a second choice";

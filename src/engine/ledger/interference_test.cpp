@@ -19,7 +19,7 @@
 namespace perdure::engine {
 namespace {
 
-/// Ranks that compute for a second between their checkpoints; a flush runs in every second step.
+/// Ranks that compute for a second between their checkpoints. A flush runs in every second step.
 struct Job {
   Interference interference{0};
   double now_s = 1;
@@ -71,8 +71,9 @@ TEST(Interference, WhatAClientInventsSaysNothing) {
   EXPECT_EQ(interference.steps(), 1u);
 }
 
-/// An application, its flushes and the pool that limits them, in ticks of virtual time: `price` is the slow-down by
-/// each thread, and every checkpoint of a second's work leaves some chunks of a fiftieth of a second each.
+/// An application, its flushes and the pool that limits them, in ticks of virtual time. Each thread slows the
+/// application down by `price`. Every checkpoint, after a second's work, leaves chunks that take a fiftieth of a second
+/// each.
 struct Loop {
   placement::FlushPool pool;
   Interference interference{0};
@@ -80,9 +81,10 @@ struct Loop {
   std::mt19937 random{1};
   unsigned running = 0, ticks = 0;
   unsigned limit = 4;
-  double chunks_each = 40;  // that a checkpoint leaves
+  double chunks_each = 40;  // left by a checkpoint
   double flush_s = 0, over_budget_s = 0, most_chunks = 0;
-  double beside_s = 0, work_beside_s = 0;  // while there is something to flush: time, and what of it the work needs
+  // while there is something to flush: the elapsed time, and the part of it that the work needs
+  double beside_s = 0, work_beside_s = 0;
 
   Loop(double the_price, double the_budget, double the_noise = 0)
       : price(the_price), budget(the_budget), noise(the_noise) {}
@@ -90,7 +92,7 @@ struct Loop {
     constexpr double kTickS = 0.005;
     const placement::Pressure pressure = interference.pressure(budget);
     const auto pending = static_cast<std::uint64_t>(std::ceil(chunks));
-    const bool ends = running == 1 && ++ticks % 4 == 0;  // a chunk of one thread
+    const bool ends = running == 1 && ++ticks % 4 == 0;  // the end of one thread's chunk
     if (ends) interference.flush_ends(now_s), running = 0, pool.idle(now_s);
     const unsigned threads = pool.decide({now_s, running, limit, pending, chunks > 400, pressure}).threads;
     for (; running < threads; ++running) interference.flush_begins(now_s);
@@ -105,7 +107,7 @@ struct Loop {
     if (work_s < all_work_s) return;
     all_work_s = std::uniform_real_distribution(1 - noise, 1 + noise)(random);
     interference.step(1, now_s, now_s - entered_s);
-    now_s += 0.1;  // the checkpoint
+    now_s += 0.1;  // for the checkpoint
     entered_s = now_s;
     work_s = 0;
     chunks += chunks_each;
@@ -140,7 +142,7 @@ TEST(Interference, WithTheFlushPoolSeesTheBudgetThroughNoise) {
   EXPECT_GT(loop.flush_s, 1000);
 }
 
-// What one thread flushes in a quarter of a step takes most of the step then.
+// Chunks that one thread flushes in a quarter of a step then take most of the step.
 TEST(Interference, OneThreadThatIsTooMuchRestsSoThatTheBudgetIsKept) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   for (const double price : {0.2, 0.3, 0.4})
@@ -156,7 +158,7 @@ TEST(Interference, OneThreadThatIsTooMuchRestsSoThatTheBudgetIsKept) {
       loop.run(1000);
       loop.run(4000);
       const double slowdown = loop.beside_s / loop.work_beside_s - 1;
-      // Through noise only what is above the budget for sure is limited.
+      // With noise, only slowdowns that are certainly over the budget are limited.
       EXPECT_LT(slowdown, noise > 0 ? 0.15 : 0.125) << price << ", noise " << noise;
       EXPECT_GT(slowdown, 0.05) << price << ", noise " << noise << ": it does flush";
       EXPECT_LT(loop.most_chunks, 400) << price << ", noise " << noise << ": no checkpoint waits";

@@ -1,5 +1,5 @@
 #pragma once
-// What this node knows of its slots and versions, and the lock that everybody takes who asks or changes it.
+// Holds the node's knowledge of its slots and versions, and the lock that every reader and writer of it takes.
 #include "base/guarded.hpp"
 #include "engine/ledger/node_state.hpp"
 
@@ -8,7 +8,7 @@ namespace perdure::engine {
 using Ledger = base::Guarded<NodeState>;
 
 /// Rewrites the catalog's log when it has grown far beyond its content. The snapshot is written and synced without the
-/// lock. To be called without it, by any thread.
+/// lock. Any thread may call it, without the lock.
 base::Status compact_catalog(Ledger& ledger);
 
 }  // namespace perdure::engine

@@ -1,11 +1,11 @@
-// What is done with the ledger beside others that use it.
+// Tests operations on the ledger while other threads use it.
 #include "engine/ledger/node_state_testing.hpp"
 #include "os/hooks.hpp"
 
 namespace perdure::engine {
 namespace {
 
-// At each sync of a file, uses the ledger as a rank's request would: that hangs where the lock is held.
+// Uses the ledger at each sync of a file, as a rank's request would. That hangs if the lock is held during the sync.
 class UseWhileSyncing : public os::Hooks {
  public:
   explicit UseWhileSyncing(std::function<void()> use) : use_(std::move(use)) { os::install_hooks(this); }

@@ -1,4 +1,4 @@
-// Slots and versions: who gets what, what is kept and what may go.
+// Tests slots and versions: which rank gets a slot, what is kept and what may be evicted.
 #include "engine/ledger/node_state.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST_F(NodeStateTest, LetsARankWaitWhileAFlushOrAnotherCheckpointCanFreeASlot) {
   store(1);
   EXPECT_EQ(grant(1, id(2)).kind, Kind::granted);
   EXPECT_EQ(core->find(id(1)), nullptr);
-  EXPECT_EQ(grant(2, id(3, "other")).kind, Kind::wait);  // that of client 1 is in flight
+  EXPECT_EQ(grant(2, id(3, "other")).kind, Kind::wait);  // the slot of client 1 is in flight
 }
 
 TEST_F(NodeStateTest, EvictsTheOldestStoredVersionAndNeverOneThatIsNotStored) {
@@ -126,7 +126,7 @@ TEST_F(NodeStateTest, RefusesToStageSlotsThatWereNotGrantedForIt) {
   EXPECT_TRUE(core->held.stage(1, staged(id(1), {mine.address})));
 }
 
-// What no reader would take is refused before anybody is told that it is safe.
+// A piece that no reader would accept is refused before anybody is told that it is safe.
 TEST_F(NodeStateTest, RefusesMoreThanASegmentCanDescribe) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   open({4});

@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: a node over small file tiers, and checkpoints of one rank with one chunk per slot.
+// For tests only: runs a node over small file tiers, with checkpoints of one rank and one chunk per slot.
 #include <gtest/gtest.h>
 
 #include "base/bytes.hpp"
@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kMillisecond = 1'000'000, kHour = 3'600'000'000'0
 
 class NodeStateFixture : public ::testing::Test {
  protected:
-  /// Tiers with so many slots each; what an earlier engine left in the directory is replayed.
+  /// Opens tiers with so many slots each, and replays what an earlier engine left in the directory.
   void open(const std::vector<std::uint64_t>& slots, NodeStateOptions placing = {}) {
     close();
     std::vector<std::unique_ptr<tier::Tier>> tiers;
@@ -56,7 +56,7 @@ class NodeStateFixture : public ::testing::Test {
   /// Every chunk of these tests is zeros, as preallocated slots are.
   static base::Hash128 content_hash() { return base::hash128(std::vector<std::byte>(kChunk)); }
   static ipc::Commit commit_of(const segment::VersionId& version) { return {version, {{0, 1, {0}}}}; }
-  /// Grants, stages and commits one chunk; false when it did not get a slot.
+  /// Grants, stages and commits one chunk; false if it did not get a slot.
   bool checkpoint(std::uint64_t version, ClientId client = 1) {
     const auto granted = grant(client, id(version));
     if (granted.kind != GrantOutcome::Kind::granted) return false;
@@ -82,7 +82,7 @@ class NodeStateFixture : public ::testing::Test {
   double time_s = 1;
   Reports reports;
   std::unique_ptr<Ledger> ledger;
-  /// What is in the ledger: for tests that share it with no thread, or hold its lock.
+  /// The state inside the ledger. Only for tests without other threads, or with the lock held.
   NodeState* core = nullptr;
 };
 

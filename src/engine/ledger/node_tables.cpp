@@ -5,7 +5,7 @@
 namespace perdure::engine {
 namespace {
 
-// What a tier should reach at least: too low a guess makes producers wait for flushes, and is never corrected.
+// A tier should reach at least these rates. Too low a guess makes producers wait for flushes, and is never corrected.
 constexpr double kMemoryBytesPerS = 4e9, kFileBytesPerS = 500e6;
 
 }  // namespace
@@ -49,7 +49,7 @@ const Version* NodeTables::held_version(const segment::VersionId& id) const {
   return version != nullptr && version->held() ? version : nullptr;
 }
 
-// Needs no memory: nobody would give the slot back again.
+// Allocates no memory: if it could fail, the slot would never be given back.
 void NodeTables::release_slot(const segment::VersionId& id, SlotKey slot) {
   if (Version* version = versions.find(id))
     if (const auto flushed = version->flushed.find(slot.first); flushed != version->flushed.end())

@@ -1,6 +1,6 @@
 #pragma once
-// What the parts of a node's state share: the catalog, the tiers, one record per version, one per slot, and what was
-// observed. Only the parts change it.
+// The parts of a node's state share these tables: catalog, tiers, one record per version and per slot, and
+// observations. Only the parts change them.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,35 +25,35 @@
 
 namespace perdure::engine {
 
-/// How the node places chunks.
+/// Options for how the node places chunks.
 struct NodeStateOptions {
-  /// What to predict with; a tier without one gets an assumption. Refined by what is observed.
+  /// Models to predict with. A tier without one gets an assumption. Observations refine all of them.
   std::vector<TierModel> models = {};
   const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
   unsigned flush_threads = 2;
   std::uint64_t chunk_bytes =
-      0;  ///< smaller chunks than half of this, and than 2 MiB, say nothing about a tier's throughput
+      0;  ///< chunks smaller than half of this and than 2 MiB say nothing about a tier's throughput
   /// `never` for a store that is not resumable.
   DuringCapture during_capture = DuringCapture::never;
   std::function<double()> clock = now_s;  ///< in seconds
-  /// What is removed from the store, by this job: what it would remove at once need not come there. Nothing: all is
-  /// brought there.
+  /// This job's retention in the store. A version that it would remove at once need not be stored. nullopt: every
+  /// version is stored.
   std::optional<plan::RetentionPolicy> retention = {};
 };
 
-/// As the owner of slots: what is kept for other nodes. No client is called so.
+/// The owner of slots with redundancy for other nodes. No client has this id.
 inline constexpr ClientId kRedundancyOwner = ~0ULL - 2;
 
 struct TierHealth {
-  bool failed = false;    ///< its last operation failed; forgotten at the next commit, so that it gets another chance
-  bool reported = false;  ///< until a capture used it again
+  bool failed = false;    ///< its last operation failed; the next commit resets this, to give the tier another chance
+  bool reported = false;  ///< until a capture uses it again
 };
 
-/// What was learnt from writes and flushes.
+/// Knowledge gained from writes and flushes.
 struct Observations {
   Observations(std::size_t tiers, double now_s);
   std::vector<placement::DeviceModel> models;  ///< by tier
-  std::vector<std::uint64_t> at_last_commit;   ///< observations of each model up to then
+  std::vector<std::uint64_t> at_last_commit;   ///< observations of each model up to the last commit
   Interference interference;
   ExpectedChunks expected;
   WriteTimes writes;
@@ -67,7 +67,7 @@ struct NodeTables {
 
   catalog::Catalog catalog;
   std::vector<std::unique_ptr<tier::Tier>> tiers;
-  std::uint32_t usable_tiers;  ///< the first so many take chunks; the others only hold what was there
+  std::uint32_t usable_tiers;  ///< the first so many take chunks; the others only keep their content
   Reports& reports;
   NodeStateOptions options;
   Versions versions;
@@ -77,20 +77,20 @@ struct NodeTables {
   FlushMeter flush_meter;
   Counters counters;
   bool store_failing = false;
-  std::uint64_t lost_versions = 0;  ///< given up for want of room, while the store fails
+  std::uint64_t lost_versions = 0;  ///< dropped for lack of room while the store fails
 
   double now_s() const { return options.clock(); }
-  /// What the catalog says of it; nullptr: nothing of it is held here.
+  /// Returns the catalog's entry of the version; nullptr if nothing of it is held here.
   const catalog::HeldVersion* held(const segment::VersionId& id) const;
   const catalog::RedundancySet* redundancy_set(const catalog::RedundancyId& id) const;
-  /// Its record; nullptr: nothing of it is held here.
+  /// Returns its record; nullptr if nothing of it is held here.
   const Version* held_version(const segment::VersionId& id) const;
   tier::SlotAddress address(const segment::ChunkEntry& chunk) const {
     return tiers[chunk.place]->address(chunk.offset);
   }
-  /// The slot is not this version's any more.
+  /// The slot no longer belongs to this version.
   void release_slot(const segment::VersionId& id, SlotKey slot);
-  /// A tier that failed is avoided until the next checkpoint, and reported once until a capture used it again.
+  /// Avoids a tier that failed until the next checkpoint. Reports it once, until a capture used it again.
   void tier_failed(std::uint32_t tier, const std::string& why);
 };
 

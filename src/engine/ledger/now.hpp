@@ -1,5 +1,5 @@
 #pragma once
-// The clock of the engine's observations.
+// Provides the clock of the engine's observations.
 #include "os/system.hpp"
 
 namespace perdure::engine {

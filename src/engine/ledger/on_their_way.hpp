@@ -1,5 +1,5 @@
 #pragma once
-// Questions about versions that a node brings to the store.
+// Answers queries about versions on their way from this node to the store.
 #include <optional>
 #include <string>
 
@@ -7,11 +7,12 @@
 
 namespace perdure::engine {
 
-/// In how many seconds the first of those that are held back may be flushed; nothing: none is.
+/// Returns in how many seconds the first version that is held back may be flushed; nullopt if none is held back.
 std::optional<double> held_back_for_s(const NodeState& state);
-/// This node has versions of the name enough on their way: one that is flushed, and one after it. (docs/adr/0050)
+/// True if the node has enough versions of the name on their way: one being flushed, and one queued behind it
+/// (docs/adr/0050).
 bool busy(const NodeState& state, const std::string& name);
-/// Versions of the name of which this node has a part that it cannot reach.
+/// True if a part of any version of the name is unreachable on this node.
 bool any_unreachable(const NodeState& state, const std::string& name);
 
 }  // namespace perdure::engine

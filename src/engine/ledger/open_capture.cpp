@@ -25,7 +25,7 @@ bool OpenCapture::add(ClientId client, const ipc::Begin& begin) {
   }
   const std::uint32_t rank = begin.piece.rank;
   if (contradicted || !has(rank) || begin.ranks != ranks || theirs != segments || pieces.contains(rank)) {
-    if (!announced()) {  // what is complete may be under way to the store
+    if (!announced()) {  // a complete one may be on its way to the store
       contradicted = true;
       pieces.clear();
     }

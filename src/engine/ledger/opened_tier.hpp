@@ -1,12 +1,12 @@
 #pragma once
-// What the catalog knows a tier by.
+// Describes a tier as the catalog identifies it.
 #include "catalog/tier_numbers.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::engine {
 
 catalog::OpenedTier opened_tier(const tier::Tier& tier);
-/// As in TierPlace::boot: of the machine as it runs now. 0: not known.
+/// The running boot of the machine, as in TierPlace::boot. 0: unknown.
 std::uint64_t boot_number();
 
 }  // namespace perdure::engine

@@ -4,8 +4,8 @@
 
 namespace perdure::engine {
 
-// Only what comes without anybody's help counts as coming: the flushes of committed versions, while the store works. A
-// rank that waited for slots that another capture holds could wait for one that waits behind it.
+// Only slots that come without another rank's help count as coming: those of flushes of committed versions, while the
+// store works. A rank that waited for another capture's slots could wait for a rank that waits behind it.
 bool Outlook::will_be_flushed(const segment::VersionId& id, const Version& version) const {
   return (version.life == Life::committed || captures_.may_be_written_through(id)) && version.life != Life::stored &&
          !node_.store_failing && (version.flush == FlushPhase::queued || version.flush == FlushPhase::running);

@@ -1,5 +1,5 @@
 #pragma once
-// What a placement policy is shown of this node. Changes nothing.
+// Builds the view of this node that placement policies see. Changes nothing.
 #include <vector>
 
 #include "engine/ledger/tier_room.hpp"
@@ -12,14 +12,14 @@ class Outlook {
           const TierRoom& room)
       : node_(node), captures_(captures), redundancy_(redundancy), held_(held), room_(room) {}
 
-  /// What a policy would be shown for a chunk of `request`, by tier.
+  /// Returns, by tier, what a policy would see for a chunk of `request`.
   std::vector<placement::TierState> tiers(ClientId client, const ipc::Grant& request, bool last_chance,
                                           EvictionScope sacrifice = EvictionScope::stored) const;
-  /// The same of one tier, without who writes to it.
+  /// The same for one tier, without its writers.
   placement::TierState tier(const ipc::Grant& request, std::uint32_t tier, EvictionScope sacrifice) const;
   placement::FlushOutlook flushes() const;
   placement::QueueState queue(const segment::VersionId& id, std::uint64_t waiting) const;
-  /// What each tier gives to all flushes together, as predicted. A model of writes stands for reads.
+  /// Predicts each tier's read rate for all flushes together. The model of writes serves for reads, too.
   std::vector<double> read_bytes_per_s() const;
 
  private:

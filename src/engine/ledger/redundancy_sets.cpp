@@ -9,7 +9,7 @@
 namespace perdure::engine {
 namespace {
 
-// Of what another run than that of this launch left, nobody at its end is to be told.
+// Versions that a run other than this launch's left are not reported at its end.
 bool of_another_run(const segment::VersionId& version, const std::vector<ipc::StoredName>& stored) {
   const auto mine = std::find_if(stored.begin(), stored.end(), [&](const auto& until) {
     return until.name == version.name && until.used && !until.branches.empty();
@@ -102,8 +102,8 @@ void RedundancySets::group_stored(const catalog::RedundancyId& id) {
   group_stored_.note(id.version, id.epoch);
 }
 
-// It holds for later launches, too: in a tier that is full with what is superseded there would be no room to build
-// redundancy in the groups of the next one. Where the catalog cannot take it, everything stays.
+// The record holds for later launches, too. Otherwise a tier full of superseded versions would leave no room for
+// redundancy in the groups of the next launch. If the catalog cannot take it, everything stays.
 void RedundancySets::note_superseded(const catalog::SupersededRecord& record) {
   const auto& known = node_.catalog.state().superseded;
   const auto same = known.find(record.name);
@@ -131,8 +131,8 @@ base::Status RedundancySets::retired(const ipc::Retire& retire) {
   return node_.catalog.append(catalog::SupersededRecord{retire.name, 0, {}});
 }
 
-// Of versions that are not on this node any more. As long as one is, it is a second choice should the newest turn out
-// to be damaged.
+// Concerns versions that are no longer on this node. One that is still here is a second choice, should the newest turn
+// out to be damaged.
 base::Status RedundancySets::drop_obsolete(const std::string& name) {
   std::vector<catalog::RedundancyId> ids;
   for (const auto& [id, redundancy_set] : all())
@@ -148,8 +148,7 @@ bool RedundancySets::superseded(const segment::VersionId& id) const {
          !known->second.keep.contains(id.attempt.created_ns);
 }
 
-// What is kept of it is needed, until all have stored their part, or nobody will ask for the version any more; and as
-// long as somebody recovers from it.
+// A set is also needed while somebody recovers from it.
 bool RedundancySets::needed(const catalog::RedundancySet& redundancy_set) const {
   const auto& id = redundancy_set.id;
   const Version* version = node_.versions.find(id.version);
@@ -157,8 +156,8 @@ bool RedundancySets::needed(const catalog::RedundancySet& redundancy_set) const 
   return !superseded(id.version) && (version == nullptr || !version->stored_epochs.contains(id.epoch));
 }
 
-// Others need this node's part, too. In a new launch nobody says any more who of an earlier group has stored his: then
-// what is safe in the store here can go, or there might be no room for new versions ever.
+// In a new launch, members of an earlier group no longer report what they have stored. Parts that are in the store may
+// then go, or there might never be room for new versions.
 bool RedundancySets::guarded(const segment::VersionId& id) const {
   const auto& redundancy_sets = all();
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
@@ -166,7 +165,6 @@ bool RedundancySets::guarded(const segment::VersionId& id) const {
   return false;
 }
 
-// Blocks on this tier whose version nobody will rebuild any more.
 std::uint64_t RedundancySets::count_obsolete(std::uint32_t tier, const segment::VersionId& for_version) const {
   std::uint64_t count = 0;
   for (const auto& [id, redundancy_set] : all())
@@ -196,8 +194,8 @@ std::vector<ipc::RedundancySummary> RedundancySets::inventory(const std::string&
   return list;
 }
 
-// Others rebuild theirs with this node's chunks: one that is damaged, or not in its slot, counts like a loss. A block
-// that is kept for others and turned out to be bad takes the level with it at once (catalog).
+// Other nodes rebuild theirs with this node's chunks, so a chunk that is damaged or not in its slot counts as lost. A
+// bad block kept for others removes the level at once (see the catalog).
 bool RedundancySets::own_part_here(const catalog::RedundancySet& redundancy_set) const {
   const auto* held = node_.held(redundancy_set.id.version);
   const auto& pieces = redundancy_set.members[redundancy_set.position];
@@ -217,7 +215,7 @@ bool RedundancySets::at_node_level(const segment::VersionId& id) const {
 
 bool RedundancySets::promise(const segment::VersionId& id) {
   keep_up(id);
-  return at_node_level(id) && !superseded(id);  // which the catalog may not take
+  return at_node_level(id) && !superseded(id);  // false if the catalog did not take keep_up()'s record
 }
 
 std::vector<std::uint64_t> RedundancySets::promised_ns(const std::string& name) const {

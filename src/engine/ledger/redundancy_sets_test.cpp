@@ -1,4 +1,4 @@
-// What a node keeps for the other nodes of its group: slots, catalog, and who may go when room is needed.
+// Tests what a node keeps for the other nodes of its group: slots, catalog, and which sets go when room is needed.
 #include <gmock/gmock.h>
 
 #include "engine/ledger/redundancy_testing.hpp"
@@ -25,10 +25,10 @@ TEST_F(Keeping, ASlotThatWasTakenAndNeverKeptIsFreeAgain) {
   const auto slot = take(1);
   EXPECT_FALSE(core->room.take_for_redundancy(id(1), kChunk));
   core->room.give_back({slot.tier, slot.slot});
-  core->room.give_back({slot.tier, slot.slot});  // twice is once
+  core->room.give_back({slot.tier, slot.slot});  // a second call has no effect
   EXPECT_EQ(used(0), 0U);
   (void)take(1);
-  open({1});  // its engine died: nothing was recorded
+  open({1});  // its engine died before it recorded anything
   EXPECT_EQ(used(0), 0U);
 }
 
@@ -153,7 +153,7 @@ TEST_F(Keeping, WhenANewerVersionIsProtectedEverywhereTheOlderOnesMayGo) {
   EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr);
 }
 
-// An application that goes back to a version goes on from it: what was newer says nothing any more.
+// An application that goes back to a version continues from it, so newer versions no longer supersede it.
 TEST_F(Keeping, WhatTheApplicationWentBackToMayNotGo) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
@@ -166,7 +166,7 @@ TEST_F(Keeping, WhatTheApplicationWentBackToMayNotGo) {
   EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted);
 }
 
-// In a tier that is full there would be no room for the redundancy of the next launch.
+// In a full tier there would be no room for the redundancy of the next launch.
 TEST_F(Keeping, WhatIsSupersededStaysSoWhenTheEngineDiesUntilAVersionIsKeptUpOrGivenUp) {
   open({3});
   ASSERT_TRUE(checkpoint(1));
@@ -218,7 +218,7 @@ TEST_F(Keeping, ASlotThatTwoRecordsClaimIsABadBlock) {
   const auto slot = take(2);
   ASSERT_TRUE(core->redundancy.keep(redundancy_set(2, {slot})));
   close();
-  {  // a damaged log: the drop of an earlier owner is lost
+  {  // a damaged log: it lost the record that the slot's earlier owner was dropped
     auto log = catalog::Catalog::open(directory.path());
     auto contradicting = redundancy_set(3, {slot});
     contradicting.kept[{0, 0}].offset = slot.slot == 0 ? 1 : 0;  // version 1's slot
@@ -235,7 +235,7 @@ TEST_F(Keeping, ARecordOfWhoHasStoredGoesWithTheRedundancy) {
   open({4});
   ASSERT_TRUE(keep_one(1));
   core->redundancy.group_stored(protection_id(1));
-  core->redundancy.group_stored(protection_id(2));  // nothing is kept for it
+  core->redundancy.group_stored(protection_id(2));  // no set is kept for it
   ASSERT_NE(core->tracked().find(id(1)), nullptr);
   EXPECT_EQ(core->tracked().find(id(2)), nullptr);
   EXPECT_FALSE(core->redundancy.needed_by_others());

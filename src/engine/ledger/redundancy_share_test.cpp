@@ -1,5 +1,4 @@
-// What every position has to keep, compared with the plain rule of each method: where the stripes put parities, and
-// copies.
+// Compares what every position has to keep with the plain rule of each scheme: which positions get parities and copies.
 #include "engine/ledger/redundancy_share.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +21,7 @@ segment::Piece piece_with(std::uint32_t rank, std::uint64_t chunks) {
   return piece;
 }
 
-/// Up to two ranks a position, with up to `most` chunks each, or none.
+/// Each position has up to two ranks with up to `most` chunks each, or none.
 catalog::RedundancySet random_protection(const char* scheme, unsigned n, unsigned m, std::uint64_t seed,
                                          std::uint64_t most = 6) {
   std::mt19937_64 random(seed);
@@ -58,7 +57,7 @@ Names copies_at(const std::vector<std::uint64_t>& counts, unsigned position) {
   return names;
 }
 
-/// Of all stripes that have a block.
+/// Returns the parities at this position of all stripes that have a block.
 Names parities_at(const redundancy::Stripes& stripes, const std::vector<std::uint64_t>& counts, unsigned position) {
   Names names;
   for (unsigned p = 0; p < counts.size(); ++p)
@@ -128,7 +127,7 @@ TEST(RedundancyShare, ASummarySaysWhoIsWhereAndWhatIsMissing) {
       redundancy_set.kept[name] = {0, 4096, {}, 0};
   ASSERT_EQ(missing.size(), 2U);
   ASSERT_FALSE(redundancy_set.kept.empty());
-  redundancy_set.kept[{4000, 0}] = {0, 4096, {}, 0};  // no stripe of it
+  redundancy_set.kept[{4000, 0}] = {0, 4096, {}, 0};  // no stripe has this block
   const auto summary = summary_of(redundancy_set);
   EXPECT_EQ(summary.id, redundancy_set.id.version);
   EXPECT_EQ(summary.missing, missing);

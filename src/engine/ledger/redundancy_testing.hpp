@@ -1,5 +1,5 @@
 #pragma once
-// For tests only: a node that keeps redundancy blocks of other nodes.
+// For tests only: runs a node that keeps redundancy blocks of other nodes.
 #include "engine/ledger/node_state_testing.hpp"
 
 namespace perdure::engine {
@@ -9,7 +9,7 @@ class RedundancyFixture : public NodeStateFixture {
   static catalog::RedundancyId protection_id(std::uint64_t version, std::uint64_t epoch = 1) {
     return {id(version), epoch};
   }
-  /// Position 1 of three: what it keeps is in these slots.
+  /// Returns the set of position 1 of three, with its blocks in these slots.
   static catalog::RedundancySet redundancy_set(std::uint64_t version, const std::vector<tier::SlotAddress>& slots,
                                                std::uint64_t epoch = 1) {
     catalog::RedundancySet kept{protection_id(version, epoch), 3, 0, "xor", 1, 1, {}, {}, false};

@@ -1,4 +1,4 @@
-// What is here of a version whose outcome this launch cannot find out: it is kept, and is in nobody's way.
+// Tests remains: a version whose outcome this launch cannot find out is kept and hinders nobody.
 #include <gmock/gmock.h>
 
 #include "engine/ledger/redundancy_testing.hpp"
@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 class Remains : public RedundancyFixture {
  protected:
-  /// A chunk of it is staged by a rank that is gone.
+  /// Stages a chunk of it, from a rank that is gone.
   void stage(const segment::VersionId& version, std::uint64_t launch = 0) {
     const auto granted = grant(9, version);
     ASSERT_EQ(granted.kind, Kind::granted);

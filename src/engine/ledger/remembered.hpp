@@ -1,5 +1,6 @@
 #pragma once
-// What is still known of versions that are gone: so many at most, the oldest news is forgotten first. Not thread-safe.
+// Remembers one fact each about a bounded number of versions that are gone; the oldest is forgotten first. Not
+// thread-safe.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -12,14 +13,14 @@ template <class News>
 class Remembered {
  public:
   explicit Remembered(std::size_t most) : most_(most) {}
-  /// In place of what was known of it.
+  /// Replaces what was known of the version.
   void note(const segment::VersionId& id, News news) {
     entries_[id] = {news, next_++};
     if (entries_.size() <= most_) return;
     entries_.erase(std::min_element(entries_.begin(), entries_.end(),
                                     [](const auto& a, const auto& b) { return a.second.number < b.second.number; }));
   }
-  /// nullptr: nothing.
+  /// nullptr: nothing is known.
   const News* find(const segment::VersionId& id) const {
     const auto it = entries_.find(id);
     return it == entries_.end() ? nullptr : &it->second.news;

@@ -1,6 +1,5 @@
 #pragma once
-// What the background has to tell the user: each report is kept until somebody took it, at most 256 (the oldest go
-// first).
+// Keeps the reports of background threads until the user takes them, at most 256; the oldest is lost first.
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -15,13 +14,13 @@ namespace perdure::engine {
 /// Thread-safe.
 class Reports {
  public:
-  /// Every report is also appended to this log file, with the time.
+  /// Appends every report to this log file, too, with the time.
   base::Status log_to(const std::string& path);
   void add(const std::string& text);
-  /// Into the log only: worth knowing for who looks, nothing to be told about.
+  /// Writes to the log only: information for readers of the log that is not worth a report.
   void note(const std::string& text);
   std::optional<std::string> take();
-  std::uint64_t added() const;  ///< so far
+  std::uint64_t added() const;  ///< number of reports so far
 
  private:
   void log(const std::string& text);

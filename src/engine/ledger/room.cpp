@@ -7,10 +7,10 @@
 namespace perdure::engine {
 namespace {
 
-// While the store is failing, an older version may go when a newer one of the same name is safe, and whole, here. Those
-// that queue behind the one that fails are as stuck as it is, but not while it is being tried again. A newer one of
-// another branch replaces nothing. What was told to survive the loss of nodes stays until that is true of a newer one:
-// what is only here does not replace it.
+// While the store fails, an older version may go when a newer one of the same name is safe, and whole, here. Versions
+// queued behind the one that fails are stuck like it, except while it is being retried.
+// A newer version of another branch replaces nothing. A version reported to survive the loss of nodes stays until that
+// holds for a newer one. A newer one that is only here does not replace it.
 bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   if (held.life < Life::committed || held.pinned || held.promised) return false;
   const bool flushing = std::any_of(room.versions.begin(), room.versions.end(),

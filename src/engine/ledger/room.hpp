@@ -1,5 +1,5 @@
 #pragma once
-// What makes room on a tier: a choice over a snapshot. Pure.
+// Chooses what to evict from a tier, from a snapshot. Pure.
 #include <cstdint>
 #include <vector>
 
@@ -8,14 +8,14 @@
 
 namespace perdure::engine {
 
-/// Which held versions may be given up for room.
+/// Which held versions may be evicted.
 enum class EvictionScope {
   stored,     ///< those that are safe in the store
-  remains,    ///< also what is here of a version that this launch cannot have
-  superseded  ///< while the store fails also others that are not, when a newer one is safe here
+  remains,    ///< also remains of a version that this launch cannot have
+  superseded  ///< while the store fails, also unstored ones if a newer one is safe here
 };
 
-/// What a tier holds, as far as it can make room.
+/// The content of a tier, as far as it matters for making room.
 struct RoomView {
   struct Held {
     segment::VersionId id;
@@ -26,24 +26,24 @@ struct RoomView {
     bool guarded = false;         ///< other nodes need it
     bool promised = false;        ///< at level node, and nothing newer is on all nodes
     std::size_t unreachable = 0;  ///< pieces on a tier that cannot be reached
-    enum class Outcome { known, awaited } outcome = Outcome::known;  ///< awaited: these are remains
+    enum class Outcome { known, awaited } outcome = Outcome::known;  ///< awaited: the version is remains
   };
   struct Kept {
     catalog::RedundancyId id;
     std::uint64_t blocks = 0;  ///< on this tier
   };
-  std::vector<Held> versions;    ///< all that are held, whatever they have on this tier
-  std::vector<Kept> obsolete;    ///< redundancy that nobody needs any more
+  std::vector<Held> versions;    ///< all that are held, wherever their chunks are
+  std::vector<Kept> obsolete;    ///< redundancy that nobody needs
   bool chunks_to_spill = false;  ///< slots of this tier hold chunks that are in a temporary segment, too
   bool store_failing = false;
 };
 
 struct RoomWanted {
   enum class For {
-    growth,  ///< so that the tier need not grow: only what is in the store goes
+    growth,  ///< so that the tier need not grow: evicts only what is in the store
     slot     ///< the tier cannot hold the chunk otherwise
   };
-  segment::VersionId version;  ///< whose chunk it is: nothing of it goes
+  segment::VersionId version;  ///< the version of the chunk that needs room; nothing of it is evicted
   EvictionScope scope = EvictionScope::stored;
   For use = For::slot;
 };
@@ -55,15 +55,16 @@ struct Eviction {
   catalog::RedundancyId redundancy;  ///< to drop
 };
 
-/// How many blocks of it are on this tier.
+/// Counts the set's blocks on this tier.
 std::uint64_t blocks_on(const catalog::RedundancySet& redundancy_set, std::uint32_t tier);
-/// Safe in the store, and nobody needs it here.
+/// True if the version is safe in the store and nobody needs it here.
 bool evictable(const RoomView::Held& held);
-/// What goes next: the oldest version that is in the store, else redundancy that nobody needs, else a chunk that is in
-/// a temporary segment, else the oldest remains, else the oldest version that is superseded and stuck.
+/// Chooses what to evict next. The oldest version in the store goes first, then redundancy that nobody needs, then a
+/// chunk that is in a temporary segment. Last go the oldest remains, then the oldest version that is superseded and
+/// stuck.
 Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted);
-/// What goes as soon as this version is stored, so that the next of its name finds room: the oldest of its name that is
-/// in the store, too, and older, if the new one is whole here.
+/// Chooses what to evict once this version is stored, so that the next of its name finds room. That is the oldest older
+/// version of its name that is in the store, too, if the new one is whole here.
 Eviction choose_ahead(const RoomView& room, const segment::VersionId& stored);
 
 }  // namespace perdure::engine

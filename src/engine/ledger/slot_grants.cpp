@@ -26,13 +26,13 @@ void SlotGrants::begin_capture(ClientId client, const ipc::Begin& begin) {
   if (bytes == 0) return;
   const auto first = outlook_.tier({begin.id, bytes, 0, {}, {}}, 0, EvictionScope::stored);
   const auto& granted = node_.versions.at(begin.id).granted;
-  const std::uint64_t own = granted.empty() ? 0 : granted[0];  // before all had announced
+  const std::uint64_t own = granted.empty() ? 0 : granted[0];  // granted before all had announced
   const std::uint64_t room = (first.free_slots + own) * bytes;
   if (flush_before_commit(node_.options.during_capture, capture.bytes(), room))
     captures_.choose_write_through(begin.id);
 }
 
-// It was thought to fit, but others were there first.
+// It was expected to fit, but other captures took the slots first.
 void SlotGrants::consider_write_through(const segment::VersionId& id, const GrantOutcome& outcome) {
   const bool first = outcome.kind == GrantOutcome::Kind::granted && outcome.address.tier == 0;
   const OpenCapture* open = captures_.find(id);
@@ -40,7 +40,7 @@ void SlotGrants::consider_write_through(const segment::VersionId& id, const Gran
   if (node_.options.during_capture != DuringCapture::never) captures_.choose_write_through(id);
 }
 
-// How many of the tiers the rank could not write.
+// Returns how many of the tiers the rank could not write.
 std::size_t SlotGrants::avoid_tiers(const ipc::Grant& request) {
   std::size_t avoided = 0;
   for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
@@ -51,7 +51,7 @@ std::size_t SlotGrants::avoid_tiers(const ipc::Grant& request) {
   return avoided;
 }
 
-// Nothing is evicted before a policy chose the tier. False when it then has no room after all.
+// Evicts only after a policy chose the tier. False if the tier then has no room after all.
 bool SlotGrants::take_slot(ClientId client, const ipc::Grant& request, std::uint32_t tier, EvictionScope sacrifice,
                            GrantOutcome& outcome) {
   if (!room_.make(tier, request.bytes, request.id, sacrifice)) return false;
@@ -64,7 +64,7 @@ bool SlotGrants::take_slot(ClientId client, const ipc::Grant& request, std::uint
   try {
     outcome.address = node_.tiers[tier]->address(*slot);
     writes_.take(client, request, {tier, *slot}, outcome.address.fresh);
-  } catch (...) {  // nobody else would give it back
+  } catch (...) {  // otherwise the slot would never be given back
     if (node_.slots.granted({tier, *slot}) == nullptr) node_.tiers[tier]->release(*slot);
     throw;
   }
@@ -72,7 +72,7 @@ bool SlotGrants::take_slot(ClientId client, const ipc::Grant& request, std::uint
   return true;
 }
 
-// True when that is all there is to it: a slot was taken, or the policy waits for something that comes.
+// True if the request is answered: a slot was taken, or the policy waits for one that will come.
 bool SlotGrants::place(ClientId client, const ipc::Grant& request, const GrantContext& context, EvictionScope sacrifice,
                        GrantOutcome& outcome) {
   auto states = outlook_.tiers(client, request, context.last_chance, sacrifice);
@@ -115,7 +115,7 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
 std::vector<std::pair<tier::SlotAddress, std::uint64_t>> SlotGrants::reserve(
     ClientId client, const std::vector<std::uint64_t>& chunk_bytes) {
   node_.observed.expected.reserved(client, chunk_bytes);
-  std::vector<std::uint64_t> wanted = chunk_bytes;  // of two versions
+  std::vector<std::uint64_t> wanted = chunk_bytes;  // enough for two versions
   wanted.insert(wanted.end(), chunk_bytes.begin(), chunk_bytes.end());
   std::sort(wanted.rbegin(), wanted.rend());
   std::vector<std::pair<tier::SlotAddress, std::uint64_t>> slots;

@@ -1,5 +1,5 @@
 #pragma once
-// Requests of ranks for slots: a placement policy chooses the tier, and room is made on it.
+// Serves requests of ranks for slots: a placement policy chooses the tier, and room is made on it.
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace perdure::engine {
 
-/// What the node does not know of the producers.
+/// Facts about the producers that the node does not know.
 struct GrantContext {
-  std::uint64_t waiting = 1;  ///< for a slot, the one that asks included
-  std::uint32_t rank = 0;     ///< that asks
-  bool last_chance = false;   ///< it will not be asked again: better a slow tier than none
-  bool only_stored = false;   ///< room may come from elsewhere: nothing goes that is not in the store
+  std::uint64_t waiting = 1;  ///< ranks that wait for a slot, including the one that asks
+  std::uint32_t rank = 0;     ///< the rank that asks
+  bool last_chance = false;   ///< it will not be asked again, so a slow tier is better than none
+  bool only_stored = false;   ///< room may come from elsewhere, so evict only what is in the store
 };
 
-/// Answer to a request for a slot.
+/// The answer to a request for a slot.
 struct GrantOutcome {
   enum class Kind { granted, wait, refused } kind = Kind::wait;
   tier::SlotAddress address;
@@ -29,10 +29,10 @@ class SlotGrants {
   SlotGrants(NodeTables& node, Captures& captures, SlotWrites& writes, TierRoom& room, const Outlook& outlook)
       : node_(node), captures_(captures), writes_(writes), room_(room), outlook_(outlook) {}
 
-  /// A rank announces its piece. What contradicts itself is flushed after the commit only.
+  /// A rank announces its piece. A capture that contradicts itself is flushed after the commit only.
   void begin_capture(ClientId client, const ipc::Begin& begin);
   GrantOutcome grant(ClientId client, const ipc::Grant& request, const GrantContext& context = {});
-  /// Free slots kept for this client, with the bytes it will want of each.
+  /// Returns free slots reserved for this client, with the bytes it will need in each.
   std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client,
                                                                    const std::vector<std::uint64_t>& chunk_bytes);
   const DecisionLog& decisions() const { return decisions_; }

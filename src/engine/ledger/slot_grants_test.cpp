@@ -1,4 +1,4 @@
-// What policies are shown, and what becomes of their decisions.
+// Tests what policies see, and what follows from their decisions.
 #include "config/config.hpp"
 #include "engine/ledger/node_state_testing.hpp"
 
@@ -8,12 +8,12 @@ namespace {
 using Kind = GrantOutcome::Kind;
 using placement::Reason;
 
-// What a test's policy saw last, and what it answers.
+// The last view of a test's policy, and its answers.
 struct Seen {
   std::vector<placement::TierState> tiers;
   placement::FlushOutlook flush;
   placement::QueueState queue;
-  std::vector<placement::Decision> answers;  // one after the other, the last for ever
+  std::vector<placement::Decision> answers;  // one after the other; the last is repeated
   std::size_t asked = 0;
 };
 Seen seen;
@@ -45,7 +45,7 @@ class NodeStatePlacement : public NodeStateFixture {
     return timed(options);
   }
   unsigned readers() { return core->outlook.tiers(1, {id(9), kChunk, 0, {}, {}}, false)[0].readers; }
-  /// A flush of one chunk of tier 0 that took its time; the first version that waits for one is stored by it.
+  /// Flushes one chunk of tier 0 with a measurable duration. That stores the first version that waits for a flush.
   void flush_slowly(std::uint64_t version, std::uint64_t bytes) {
     ASSERT_EQ(core->flushes.next(), id(version));
     flush_slowly_again(version, bytes);
@@ -62,7 +62,7 @@ class NodeStatePlacement : public NodeStateFixture {
 
 TEST_F(NodeStatePlacement, PoliciesSeeSlotsThatAreFreeThatCanBeFreedAndThatWillBeFreed) {
   open_shown({4, 3}, {take(0)});
-  ASSERT_TRUE(checkpoint(1));  // will be stored: can be freed
+  ASSERT_TRUE(checkpoint(1));  // will be stored, so its slot can be freed
   ASSERT_TRUE(checkpoint(2));  // will be flushed
   ASSERT_EQ(core->flushes.next(), id(1));
   store(1);
@@ -182,7 +182,7 @@ TEST_F(NodeStatePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
   EXPECT_TRUE(core->lost(id(1)));
 }
 
-// Another rank has still to stage it: it may be aborted, and then the older one is all there is.
+// Another rank has not staged it yet. It may be aborted, and then the older one is all there is.
 TEST_F(NodeStatePlacement, NothingIsLostForAVersionThatIsNotCommitted) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
@@ -268,7 +268,7 @@ TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow
   EXPECT_EQ(flush(2, true), known);
 }
 
-// Policy `adaptive` is as cautious as the store is unsteady.
+// Policy `adaptive` is the more cautious the more the store's speed varies.
 TEST_F(NodeStatePlacement, PoliciesAreToldHowMuchTheSpeedOfFlushesVaries) {
   open({2}, timed());
   for (const std::uint64_t version : {1, 2}) {

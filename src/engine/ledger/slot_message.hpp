@@ -1,5 +1,5 @@
 #pragma once
-// Where a slot is, as messages to clients say it.
+// Puts a slot's address into the form that messages to clients have.
 #include "ipc/slot_address.hpp"
 #include "tier/tier.hpp"
 

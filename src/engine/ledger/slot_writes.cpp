@@ -5,7 +5,7 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kTelling = 2 * base::MiB;  // bytes of a chunk whose time tells of the tier, not of messages
+constexpr std::uint64_t kTelling = 2 * base::MiB;  // the time of shorter chunks depends on messages, not on the tier
 
 }  // namespace
 
@@ -51,9 +51,9 @@ void SlotWrites::give_back(ClientId client, const ipc::GiveBack& back) {
   node_.release_slot(back.id, slot);
 }
 
-// A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.
-// Chunks of parts of arrays are shorter than others, and tell all the same.
-// What flushes read meanwhile is not known exactly.
+// The first use of memory, and the short chunk at the end of a capture, are slow for reasons other than the tier.
+// Chunks of array parts are shorter than others, and count all the same. The number of flushes that read meanwhile is
+// not known exactly.
 void SlotWrites::learn(const Slots::Granted& granted, std::uint32_t tier,
                        const std::optional<WriteTimes::Observation>& observed) {
   if (!observed || granted.fresh || granted.bytes < std::min(node_.options.chunk_bytes / 2, kTelling)) return;
@@ -61,7 +61,6 @@ void SlotWrites::learn(const Slots::Granted& granted, std::uint32_t tier,
                                       std::max(granted.readers, node_.slots.readers(tier)));
 }
 
-// Staged or given back: nobody writes it any more.
 void SlotWrites::settle(SlotKey slot) {
   const auto* known = node_.slots.granted(slot);
   if (known == nullptr) return;
@@ -79,8 +78,8 @@ bool SlotWrites::emulated() const {
                      [](const auto& tier) { return tier->device() != nullptr; });
 }
 
-// Asked for each write that is waited for: a device that fell idle since somebody looked has no next event, and yet
-// news for whoever waits.
+// It is asked for each awaited write. A device that became idle since the last look has no next event, yet the waiting
+// client must be told.
 double SlotWrites::ask_again_in_s(const ipc::Written& written) const {
   const auto* granted = node_.slots.granted({written.tier, written.slot});
   if (granted == nullptr) return 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Slots between their grant and the stage of the piece that they belong to.
+// Manages slots from their grant until their piece is staged.
 #include <optional>
 
 #include "engine/ledger/captures.hpp"
@@ -10,18 +10,19 @@ class SlotWrites {
  public:
   SlotWrites(NodeTables& node, Captures& captures) : node_(node), captures_(captures) {}
 
-  /// The slot was granted for the request. `fresh`: the write also has to get memory.
+  /// The slot was granted for the request. `fresh`: the write also has to allocate memory.
   void take(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh);
-  /// Nothing while the emulated device of its tier is still writing the chunk: ask again.
+  /// The client has written the slot. nullopt while the emulated device of its tier still writes the chunk: call it
+  /// again.
   std::optional<base::Status> written(ClientId client, const ipc::Written& written);
-  /// Ignores slots that this client did not reserve, or has written already.
+  /// The client gives slots back. Those that it did not reserve, or has written already, are ignored.
   void give_back(ClientId client, const ipc::GiveBack& back);
-  /// Staged or given back: no rank writes it any more.
+  /// The slot is staged or given back, so no rank writes it any more.
   void settle(SlotKey slot);
-  /// All slots that the client was granted and has not staged; of one version if it is given.
+  /// Releases all slots that the client was granted and has not staged; only of one version if it is given.
   void release(ClientId client, const segment::VersionId* id);
   bool emulated() const;  ///< some tier is
-  /// In so many seconds at the latest this write to an emulated tier may be over; 0: ask written() now.
+  /// Returns after how many seconds to call written() again for this write to an emulated tier; 0: call it now.
   double ask_again_in_s(const ipc::Written& written) const;
 
  private:

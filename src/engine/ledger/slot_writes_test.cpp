@@ -1,4 +1,4 @@
-// A tier that slows to a crawl, and one that recovers: what `adaptive` makes of it once writes were observed.
+// Tests a tier that slows to a crawl, and one that recovers: what `adaptive` decides once writes were observed.
 #include <array>
 
 #include "device/emulator.hpp"
@@ -35,7 +35,8 @@ class NodeStateCrawl : public NodeStateFixture {
     make(std::move(tiers), std::move(options));
     EXPECT_TRUE(core->recover());
   }
-  /// A checkpoint of one chunk from each writer, all at once, stored; how many were written to the first tier.
+  /// Makes and stores a checkpoint with one chunk from each writer, all at once. Returns how many chunks went to the
+  /// first tier.
   std::size_t checkpoint_of_all() {
     const auto version = id(++version_);
     std::array<tier::SlotAddress, kWriters> slots;
@@ -53,7 +54,7 @@ class NodeStateCrawl : public NodeStateFixture {
     store(version_);
     return first;
   }
-  /// Ends when one was placed as wanted; false after so many in vain.
+  /// Repeats checkpoints until one is placed as wanted; false after `most` attempts.
   bool checkpoint_until(std::size_t on_first_tier, int most) {
     for (int i = 0; i < most; ++i)
       if (checkpoint_of_all() == on_first_tier) return true;

@@ -1,4 +1,4 @@
-// Every state of a slot with every event.
+// Tests every state of a slot with every event.
 #include "engine/ledger/slots.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Holder = SlotHolder;
 using Reading = SlotReading;
-using SlotRow = std::array<std::optional<SlotOutcome>, 3>;  // by what is read: no, yes, yes_then_free
+using SlotRow = std::array<std::optional<SlotOutcome>, 3>;  // by reading: no, yes, yes_then_free
 
 constexpr auto kNone = std::nullopt;
 constexpr SlotOutcome slot_idle(Holder holder) { return {{holder, Reading::no}, false}; }
@@ -26,7 +26,7 @@ constexpr SlotOutcome slot_read(Holder holder) { return {{holder, Reading::yes},
 constexpr SlotOutcome slot_read_then_free(Holder holder) { return {{holder, Reading::yes_then_free}, false}; }
 constexpr SlotOutcome slot_released(Holder holder = Holder::nobody) { return {{holder, Reading::no}, true}; }
 
-/// For each event, in the order in which they are declared, the outcomes of a slot that this one has.
+/// For each event, in the order of declaration, the outcomes of a slot with this holder.
 struct SlotTable {
   Holder holder;
   std::array<SlotRow, 9> rows;

@@ -1,5 +1,5 @@
-// Which model a tier starts from: the stored calibration when it is good and holds here, else an assumption; and what
-// is said about it. Through an engine, since nothing of this may keep one from starting.
+// Tests which model a tier starts from, and what is reported: the stored calibration if it is valid and holds here,
+// else an assumption. The tests run an engine, since a bad calibration must not keep one from starting.
 #include "engine/ledger/tier_models.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ class StoredModels : public testing::Test {
     EXPECT_TRUE(os::make_directories(directory_ / "models"));
   }
   void put(const std::string& text) { ASSERT_TRUE(os::write_file_atomically(path_, base::as_bytes(text))); }
-  /// Starts an engine with one file tier; what `perdure top` shows of it.
+  /// Starts an engine with one file tier and returns what `perdure top` shows of it.
   base::Json start(const std::string& more = {}) {
     const std::string at = directory_.path();
     EXPECT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +

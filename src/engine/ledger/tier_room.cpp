@@ -24,7 +24,7 @@ RoomView TierRoom::observe(std::uint32_t tier) const {
   return room;
 }
 
-// False when it could not be done: the catalog refused.
+// False if the catalog refused.
 bool TierRoom::evict(std::uint32_t tier, const Eviction& chosen) {
   switch (chosen.what) {
     case Eviction::What::version:
@@ -61,7 +61,7 @@ bool TierRoom::evict(const segment::VersionId& id) {
   return true;
 }
 
-// Said once for as long as the store fails: a long outage must not bury other reports.
+// It is reported once for as long as the store fails, so that a long outage does not bury other reports.
 void TierRoom::note_lost(const segment::VersionId& id) {
   if (node_.lost_versions++ == 0)
     node_.reports.add(
@@ -71,8 +71,8 @@ void TierRoom::note_lost(const segment::VersionId& id) {
   node_.versions.note_lost(id);
 }
 
-// A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from
-// the system.
+// A tier grows to the size of two versions. Beyond that, versions that are safe in the store are evicted before the
+// tier takes more from the system.
 bool TierRoom::must_go_first(std::uint32_t tier, std::uint64_t bytes) const {
   const std::uint64_t target = 2 * node_.observed.expected.bytes();
   return !node_.tiers[tier]->has_free(bytes) && node_.tiers[tier]->usage().bytes + bytes > target;
@@ -105,9 +105,9 @@ void TierRoom::make_ahead(const segment::VersionId& stored) {
   if (must_go_first(tier, chunk.length)) (void)evict(tier, choose_ahead(observe(tier), stored));
 }
 
-// Waiting for a slot makes sense only while something can free one that the rank can write. Every slot that was granted
-// is written or given back by a rank that waits for nobody; of a capture that is flushed early it then comes back.
-// Guests go with the restore of whoever brought them, which a rank that captures meanwhile is not.
+// Waiting makes sense only while something can free a slot that the rank can write. Every granted slot is written or
+// given back by a rank that waits for nobody; if its capture is flushed early, it then comes back. Guests go with the
+// restore of their client, and a rank that captures at the same time is not that client.
 bool TierRoom::may_become_free(ClientId client, const ipc::Grant& request) const {
   if (refused_) return false;
   const auto usable = [&](std::uint64_t tier) {
@@ -128,8 +128,8 @@ bool TierRoom::may_become_free(ClientId client, const ipc::Grant& request) const
   return node_.slots.any_free_after_read(usable) || guests_.any_of_others(client, usable);
 }
 
-// Redundancy of one version is not worth the only copy of another that the launch can have: only what is safe elsewhere
-// makes room, then what it cannot have.
+// Redundancy of one version is not worth the only copy of another that the launch can have. First only data that is
+// safe elsewhere makes room, then data that the launch cannot have.
 base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes,
                                                               EvictionScope most) {
   auto taken = take_slot(id, bytes, EvictionScope::stored);
@@ -139,7 +139,7 @@ base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::Ver
 base::Result<tier::SlotAddress> TierRoom::take_slot(const segment::VersionId& id, std::uint64_t bytes,
                                                     EvictionScope scope) {
   for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
-    // Nothing goes for a chunk that the tier does not take in any case.
+    // Evict nothing for a chunk that the tier does not take in any case.
     if (node_.tier_health[t].failed || bytes > node_.tiers[t]->properties().slot_bytes) continue;
     if (!make(t, bytes, id, scope)) continue;
     auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
@@ -170,7 +170,7 @@ void TierRoom::give_back(SlotKey slot) {
   if (node_.slots.state(slot).holder == SlotHolder::redundancy) (void)node_.slots.happens(slot, SlotEvent::free);
 }
 
-// Other nodes cannot rebuild theirs out of a chunk that is in a temporary segment only.
+// Other nodes cannot rebuild from a chunk that is in a temporary segment only.
 bool TierRoom::may_spill(const segment::VersionId& id) const {
   const Version* version = node_.versions.find(id);
   return (version == nullptr || version->pinned_by.empty()) && !redundancy_.promised(id);
@@ -190,12 +190,12 @@ std::uint64_t TierRoom::chunks_to_spill(const segment::VersionId& id) const {
   return version == nullptr ? 0 : version->chunks_flushed();
 }
 
-// A slot of this tier is free after it; false when there is none to be had.
+// Frees one slot of this tier; false if there is none to be had.
 bool TierRoom::spill_one(std::uint32_t tier) {
   for (auto& [id, version] : node_.versions) {
     const auto on_tier = version.flushed.find(tier);
     if (on_tier == version.flushed.end() || on_tier->second.empty() || !may_spill(id)) continue;
-    const auto [number, flushed] = *on_tier->second.begin();  // copied: it is gone when it was spilled
+    const auto [number, flushed] = *on_tier->second.begin();  // copied, since the spill erases it
     const SlotKey slot{tier, number};
     if (auto spilled = spill(segment::VersionId(id), slot, flushed); !spilled) {
       refused_ = spilled.error();

@@ -1,5 +1,5 @@
 #pragma once
-// Room on tiers: what goes when a slot is wanted, and whether any can come at all.
+// Makes room on tiers: what is evicted when a slot is wanted, and whether one can become free at all.
 #include <optional>
 
 #include "engine/ledger/flushes.hpp"
@@ -20,33 +20,32 @@ class TierRoom {
         flushes_(flushes),
         guests_(guests) {}
 
-  /// What the tier holds, as far as it can make room.
+  /// Returns the tier's content, as far as it matters for making room.
   RoomView observe(std::uint32_t tier) const;
-  /// Until the tier can hold so many bytes for this version. False when it cannot: nothing more may go.
+  /// Evicts until the tier can hold `bytes` for this version. False if it cannot: nothing more may be evicted.
   bool make(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, EvictionScope sacrifice);
-  /// This version was stored, and took one short chunk of each rank. Room for the next of its kind is made now, so that
-  /// its ranks, which wait for the engine's answer only, need not wait for that. Nothing is done where there is room.
+  /// This version was stored, and took one short chunk of each rank. Evicts now for the next of its kind, so that its
+  /// ranks need not wait for that. Does nothing if there is room.
   void make_ahead(const segment::VersionId& stored);
-  /// Waiting for a slot makes sense: something can free one that this client's rank can write.
+  /// True if waiting for a slot makes sense: something can free one that this client's rank can write.
   bool may_become_free(ClientId client, const ipc::Grant& request) const;
-  /// Why the catalog refused to let something go, since refusals were forgotten.
+  /// The error for which the catalog refused to let something go, since forget_refusal().
   const std::optional<base::Error>& refused() const { return refused_; }
   void forget_refusal() { refused_.reset(); }
 
   // ---- for redundancy
-  /// For a block of redundancy of this version, or a chunk of it that comes from other nodes. PERDURE_NO_SPACE when
-  /// only what is nowhere else could make room, or more than `most` allows.
+  /// Takes a slot for a redundancy block of this version, or for a chunk of it from other nodes. Fails with
+  /// PERDURE_NO_SPACE if only data without another copy could make room, or more than `most` allows.
   base::Result<tier::SlotAddress> take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes,
                                                       EvictionScope most = EvictionScope::remains);
-  /// A slot that is free and that no capture under way will need: redundancy that is built during a capture must not
-  /// make captures wait.
+  /// Takes a free slot that no capture under way will need. Redundancy that is built during a capture must not make
+  /// captures wait.
   base::Result<tier::SlotAddress> take_spare(const segment::VersionId& id, std::uint64_t bytes);
   void give_back(SlotKey slot);  ///< it was taken for redundancy, and will not be kept
 
-  // ---- slots whose chunk is also in its temporary segment: they are used again when somebody needs them
-  // (docs/adr/0009)
+  // ---- slots whose chunk is also in its temporary segment: they are reused when somebody needs them (docs/adr/0005)
   std::uint64_t count_flushed(std::uint32_t tier) const;
-  /// Chunks of the version that are in its temporary segment, and in their slots as long as nobody needs those.
+  /// Counts chunks of the version that are in its temporary segment, and also in their slots while nobody needs those.
   std::uint64_t chunks_to_spill(const segment::VersionId& id) const;
   std::uint64_t spilled_chunks() const { return spilled_chunks_; }  ///< since the engine began
 

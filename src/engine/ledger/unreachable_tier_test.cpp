@@ -1,4 +1,4 @@
-// A launch without one of the tiers, or with them in another order: what is on the one that is missing is kept, not
+// Tests launches that lack one of the tiers, or have them in another order. The content of the missing one is kept, not
 // used, and found again.
 #include <gmock/gmock.h>
 
@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 class UnreachableTier : public RedundancyFixture {
  protected:
-  /// Tiers 0, 1, ... of two slots each, in this order; a negative number: the tier takes nothing new (-1: tier 0).
+  /// Launches with tiers of two slots each, in this order. A negative number: the tier takes nothing new (-1: tier 0).
   void launch(const std::vector<int>& which, NodeStateOptions placing = {}) {
     close();
     std::vector<std::unique_ptr<tier::Tier>> tiers;
@@ -29,7 +29,7 @@ class UnreachableTier : public RedundancyFixture {
     make(std::move(tiers), std::move(placing));
     ASSERT_TRUE(core->recover());
   }
-  /// Version 1 with a chunk on each of two tiers, version 2 with one on the first.
+  /// Makes version 1 with a chunk on each of two tiers, and version 2 with one on the first.
   void fill() {
     launch({0, 1});
     first = grant(1, id(1)).address;

@@ -6,7 +6,7 @@
 namespace perdure::engine {
 namespace {
 
-// How far it is after the event; nothing when that cannot happen to what is so far.
+// Returns the life after the event; nullopt if the event cannot happen in this one.
 std::optional<Life> next_life(Life life, VersionEvent event) {
   switch (event) {
     case VersionEvent::announce:
@@ -74,7 +74,7 @@ std::optional<FlushedBy> next_flusher(FlushedBy by, VersionEvent event) {
       return by == FlushedBy::own_flush ? std::optional(FlushedBy::queue) : std::nullopt;
     case VersionEvent::commit:
     case VersionEvent::capture_fails:
-    case VersionEvent::drop:  // a flush that runs finds out by itself
+    case VersionEvent::drop:  // a running flush notices by itself
       return by == FlushedBy::chosen ? FlushedBy::queue : by;
     default:
       return by;

@@ -1,5 +1,5 @@
-// Every state of a version with every event, against tables written out below: how far it is, how its flush stands, and
-// who flushes it.
+// Tests every state of a version with every event, against the tables below: its life, its flush phase, and its
+// flusher.
 #include "engine/ledger/version.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ constexpr std::array kEvents = {Event::announce,       Event::stage,         Eve
                                 Event::attempt_fails,  Event::give_up,       Event::interrupt,
                                 Event::try_again,      Event::drop};
 
-// One row for each event, in the order of kEvents: what becomes of each state, in the order above; "-" is refused, "="
+// Each event has one row, in the order of kEvents: the outcome for each state, in the order above. "-" is refused, "="
 // stays as it is.
 constexpr const char* kLifeTable = R"(
 announce          announced  =          =          =          =          =
@@ -53,7 +53,7 @@ try_again         -          -          =          =          =          =
 drop              =          none       none       none       none       none
 )";
 
-// "by": running with FlushedBy::own_flush, otherwise queued. "idle": queued when it is committed and not stored,
+// "by": running with FlushedBy::own_flush, otherwise queued. "idle": queued if it is committed and not stored,
 // otherwise the same.
 constexpr const char* kPhaseTable = R"(
 announce          =          =          =          =

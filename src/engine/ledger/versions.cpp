@@ -19,7 +19,7 @@ bool Versions::happens(const segment::VersionId& id, VersionEvent event) {
   return after.has_value();
 }
 
-// What others still have to do with goes over to a new record: a member that is added later is not forgotten here.
+// The members still in use move to a new record. So a member that is added later is reset without a change here.
 void Versions::drop(const segment::VersionId& id) {
   auto ended = all_.extract(id);
   if (ended.empty()) return;
@@ -31,7 +31,7 @@ void Versions::drop(const segment::VersionId& id) {
   left.stored_epochs = std::move(before.stored_epochs);
   if (left.over()) return;
   before = std::move(left);
-  all_.insert(std::move(ended));  // which needs no memory
+  all_.insert(std::move(ended));  // allocates no memory
 }
 
 void Versions::tidy(const segment::VersionId& id) {

@@ -1,5 +1,5 @@
 #pragma once
-// All versions that this node has to do with, one record each, and the last of those that it gave up before they were
+// Keeps one record for each version that concerns this node, and remembers the last that it dropped before they were
 // stored.
 #include <map>
 
@@ -10,20 +10,19 @@ namespace perdure::engine {
 
 class Versions {
  public:
-  /// nullptr: nobody has to do with it.
+  /// nullptr: there is no record of it.
   Version* find(const segment::VersionId& id);
   const Version* find(const segment::VersionId& id) const;
-  /// The record, which is made if there is none.
+  /// Returns the record, which is made if there is none.
   Version& at(const segment::VersionId& id) { return all_[id]; }
-  /// False when that cannot happen in the version's state, which then stays as it is.
+  /// Applies the event. False if it cannot happen in the version's state, which then stays as it is.
   bool happens(const segment::VersionId& id, VersionEvent event);
-  /// Nothing is known of it any more, but for slots that ranks were granted, and a flush, that have not ended, and
-  /// redundancy.
+  /// Forgets the version, except for granted slots and a flush that have not ended, and redundancy.
   void drop(const segment::VersionId& id);
-  /// Something of it ended: slots that ranks wrote, or a flush of its own.
+  /// A part of it ended: slots that ranks wrote, or its own flush. Removes the record if nothing is left.
   void tidy(const segment::VersionId& id);
 
-  /// It was dropped before it reached the store, to make room. So many are remembered.
+  /// The version was dropped before it reached the store, to make room. At most kLostRemembered are remembered.
   static constexpr std::size_t kLostRemembered = 256;
   void note_lost(const segment::VersionId& id) { lost_.note(id, {}); }
   bool lost(const segment::VersionId& id) const { return lost_.find(id) != nullptr; }

@@ -1,9 +1,9 @@
 #pragma once
-// Which chunks are being written to tiers right now, and how fast they turn out to be written. Knows no clock: times
-// are seconds that never go back. Not thread-safe.
+// Tracks which chunks are being written to tiers, and measures the rate of each write. Knows no clock: times are
+// seconds that never go back. Not thread-safe.
 //
-// A rank writes its slots one after another in the order in which it got them, and asks for the next one ahead. So the
-// write of a slot begins when it was granted, or when the write before it ended.
+// A rank writes its slots in the order in which it got them, and asks for the next one ahead. So the write of a slot
+// begins when it was granted, or when the write before it ended.
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -20,18 +20,18 @@ class WriteTimes {
  public:
   explicit WriteTimes(std::size_t tiers = 0) : tiers_(tiers) {}
 
-  /// In the units of placement::DeviceModel: so many writers together got so much.
+  /// In the units of placement::DeviceModel: so many writers together reached this rate.
   struct Observation {
     unsigned writers = 0;  ///< on average while the chunk was written
     double bytes_per_s = 0;
   };
 
   void granted(double now_s, ClientId client, SlotKey slot);
-  /// Nothing when it is not known when its write began.
+  /// The write has ended. nullopt if the start of the write is unknown.
   std::optional<Observation> written(double now_s, ClientId client, SlotKey slot, std::uint64_t bytes);
-  /// It will not be written any more.
+  /// The slot will not be written any more.
   void dropped(double now_s, ClientId client, SlotKey slot);
-  /// Clients that write to the tier now, but for one.
+  /// Counts the clients that write to the tier now, except `besides`.
   unsigned writers(std::uint32_t tier, ClientId besides = 0) const;
 
  private:

@@ -49,7 +49,7 @@ TEST(WriteTimes, ASlotThatWasAskedForAheadIsWrittenAfterTheOneBefore) {
 TEST(WriteTimes, WhatIsToldLateTakesNothingBack) {
   WriteTimes times(1);
   times.granted(10, 1, {0, 1});
-  times.granted(5, 2, {0, 2});  // its thread was held up on its way here
+  times.granted(5, 2, {0, 2});  // its thread was delayed on its way here
   const auto observed = times.written(20, 1, {0, 1}, 100);
   ASSERT_TRUE(observed);
   EXPECT_EQ(observed->writers, 2u);

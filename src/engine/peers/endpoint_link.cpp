@@ -8,7 +8,8 @@ namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kSliceNs = 500'000'000;
-constexpr std::uint64_t kMomentNs = 1'000'000'000;  // for what the endpoint goes on sending when nobody waits any more
+// for messages that the endpoint still sends when nobody waits for them any more
+constexpr std::uint64_t kMomentNs = 1'000'000'000;
 
 }  // namespace
 
@@ -16,7 +17,7 @@ EndpointLink::EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<net
                            EndpointLinkOptions options)
     : network_(std::move(network)), addresses_(std::move(addresses)), options_(options) {}
 
-// What is no address is found out where it is needed; so is who cannot be reached.
+// Invalid addresses and unreachable peers are found out when they are needed.
 void EndpointLink::introduce(unsigned first) const {
   for (std::size_t position = first; position < addresses_.size(); ++position)
     if (!addresses_[position].empty()) (void)network_->endpoint->introduce(addresses_[position], options_.timeout_ns);
@@ -28,12 +29,12 @@ void EndpointLink::close() noexcept {
   for (const auto peer : known_) network_->endpoint->disconnect(peer);
 }
 
-// Asked every time: the endpoint knows who is connected, and connects again to whoever was lost.
+// It asks the endpoint every time: the endpoint knows which peers are connected, and reconnects to lost ones.
 base::Result<network::PeerId> EndpointLink::peer(unsigned position) {
   const auto closed = base::fail(PERDURE_CLOSED, "position " + std::to_string(position), "this node left the group");
   if (position >= addresses_.size())
     return base::fail(PERDURE_INVALID_ARGUMENT, "position " + std::to_string(position), "it is not in the group");
-  // In slices: whoever leaves the group must not wait for a peer that ended before.
+  // It waits in slices, since leaving the group must not wait for a peer that ended before.
   base::Result<network::PeerId> peer = closed;
   for (std::uint64_t waited_ns = 0; !peer && waited_ns < options_.timeout_ns; waited_ns += kSliceNs) {
     if (closed_) return closed;
@@ -63,7 +64,7 @@ bool EndpointLink::begin_send(unsigned position, base::ConstByteSpan message, st
     if (closed_) return false;
     known_.insert(*to);
   }
-  const auto then = [told = std::move(told)](base::Result<network::Bytes> answer) {  // needs no memory
+  const auto then = [told = std::move(told)](base::Result<network::Bytes> answer) {  // allocates no memory
     told(answer ? base::Status() : base::Status(base::fail(std::move(answer).error())));
   };
   return network_->endpoint->begin_call(*to, encode(PeerRequest(ToReplicator{message})), options_.timeout_ns, then)
@@ -76,7 +77,7 @@ base::Result<ExportAnswer> EndpointLink::ask(unsigned position, const ExportQues
   return decode_export_answer(answer);
 }
 
-// Whoever is not connected any more has ended what it exported to us.
+// A peer that is not connected any more has ended its exports to this node.
 void EndpointLink::tell(unsigned position, const ExportEnd& end) {
   const auto to = network_->endpoint->connect(addresses_[position], 0);
   if (to) (void)network_->endpoint->call(*to, encode(PeerRequest(end)), std::min(kMomentNs, options_.timeout_ns));

@@ -1,5 +1,5 @@
 #pragma once
-// The positions of a group over the network. (docs/adr/0014, 0015)
+// Connects the positions of a group over the network (docs/adr/0014, 0015).
 #include <atomic>
 
 #include "engine/peers/slot_exposure.hpp"
@@ -10,18 +10,18 @@
 namespace perdure::engine {
 
 struct EndpointLinkOptions {
-  std::uint64_t timeout_ns = 10'000'000'000;  ///< of a message, and of reading one part of a block
-  bool over_wire = false;                     ///< even what is mapped here: for schemes that send what they read again
+  std::uint64_t timeout_ns = 10'000'000'000;  ///< for a message, and for reading one part of a block
+  bool over_wire = false;                     ///< also for slots mapped here: for schemes that send on what they read
 };
 
 /// The engine's end of the network. Links hold it as long as they are in use.
 struct PeerNetwork {
   network::JobKey key{};
   std::unique_ptr<network::Endpoint> endpoint;
-  std::atomic<network::Endpoint*> served = nullptr;  ///< the same, for its handlers; nothing until it is open
+  std::atomic<network::Endpoint*> served = nullptr;  ///< the same, for its handlers; nullptr until it is open
   std::unique_ptr<SlotExposure> slots;
   std::unique_ptr<PieceExporter> exporter;  ///< for peers that recover
-  /// Nothing is under way any more when the endpoint goes; then the mappings may.
+  /// When the endpoint goes, nothing is in flight any more, and then the mappings may go.
   ~PeerNetwork() {
     if (exporter) exporter->stop();
     endpoint.reset();
@@ -30,11 +30,11 @@ struct PeerNetwork {
 
 class EndpointLink final : public PieceLink {
  public:
-  /// `addresses` by position; its own is not used.
+  /// `addresses` by position; the node's own entry is not used.
   EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
                EndpointLinkOptions options = {});
-  /// Connects to the positions from `first` on in the background, all at once: a connection takes some round trips, and
-  /// whoever needs it first would wait for that.
+  /// Connects to the positions from `first` on in the background, all at once. A connection takes some round trips, for
+  /// which its first user would wait otherwise.
   void introduce(unsigned first = 0) const;
   void close() noexcept override;
   base::Status send(unsigned position, base::ConstByteSpan message) override;
@@ -53,10 +53,10 @@ class EndpointLink final : public PieceLink {
   std::vector<network::Bytes> addresses_;
   EndpointLinkOptions options_;
   std::mutex mutex_;
-  std::set<network::PeerId> known_;  ///< that were connected; guarded
+  std::set<network::PeerId> known_;  ///< peers that were connected; guarded
 };
 
-/// For recoveries.
+/// The network of recoveries.
 class EndpointNetwork final : public PieceNetwork {
  public:
   explicit EndpointNetwork(std::shared_ptr<PeerNetwork> network) : network_(std::move(network)) {}

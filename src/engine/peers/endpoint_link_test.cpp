@@ -1,4 +1,4 @@
-// The same groups as in replicator_test over the network: the wire that tests can break, and libfabric.
+// Runs the groups of replicator_test over the network: over the wire that tests can break, and over libfabric.
 #include "engine/peers/endpoint_link.hpp"
 
 #include <future>
@@ -17,7 +17,7 @@ enum class Over { quiet_memory, bad_memory, fabric };
 
 struct LinkCase {
   Over over;
-  bool local;  ///< slots are seen through their files
+  bool local;  ///< peers read slots through their files
 };
 
 class Links : public GroupFixtureBase {
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Wires, LinkedGroup,
                                          LinkCase{Over::fabric, false}),
                          link_case_name);
 
-// The tier of a slot with an access of its own cannot be mapped by others: they see a copy, anew each time.
+// Other nodes cannot map a slot of a tier that moves bytes by its own access. They see a copy, made anew each time.
 TEST_F(LinkToNobody, ASlotWithAWayOfItsOwnIsSeenAsACopyOfWhatItHoldsNow) {
   open({Over::quiet_memory, true}, 2);
   test_support::TemporaryDirectory directory;
@@ -133,7 +133,7 @@ TEST_F(LinkToNobody, WhoIsConnectedIsSentToWithoutWaitingAndNobodyElse) {
   EXPECT_FALSE(link->begin_send(1, no_message, tell));
 }
 
-// It may be told to a peer that ended just before: that must not hold up this engine's own end.
+// A message to a peer that ended just before must not delay this engine's own end.
 TEST_F(LinkToNobody, WhoLeavesWaitsForNoConnection) {
   open({Over::quiet_memory, true}, 2);
   EndpointLinkOptions options;

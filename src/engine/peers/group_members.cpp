@@ -3,7 +3,7 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kToCome_ns = 20'000'000'000;  // twice what one message to a member may take
+constexpr std::uint64_t kToCome_ns = 20'000'000'000;  // twice the time limit of one message to a member
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// The other members of this node's group: what people call them, and whose engine is gone. Thread-safe.
+// Knows the other members of this node's group: their names for people, and whose engine is gone. Thread-safe.
 #include <functional>
 #include <map>
 #include <mutex>
@@ -13,13 +13,13 @@ namespace perdure::engine {
 
 class GroupMembers {
  public:
-  /// This launch's; nobody of them is lost yet.
+  /// The members of this launch; none of them is lost yet.
   void join(const ipc::Join& join, std::uint64_t now_ns);
-  /// The node of the member that the network calls so; nothing: none of them is.
+  /// Returns the node of the member that the network knows as `peer`; nullopt if there is none.
   std::optional<std::string> node_of(const std::string& peer) const;
   void lost(const std::string& peer, const base::Error& why);
-  /// Why something that needs all members does not come: an engine was lost and has not come back, or never came.
-  /// `connected`: there is a session with the engine at this address.
+  /// Returns why something that needs all members cannot happen: an engine was lost and has not come back, or never
+  /// came. `connected`: there is a session with the engine at this address.
   std::optional<base::Error> missing(const std::function<bool(base::ConstByteSpan address)>& connected,
                                      std::uint64_t now_ns);
 

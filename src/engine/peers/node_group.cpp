@@ -10,7 +10,7 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::size_t kMostNamed = 64;  // peers that sent malformed messages
+constexpr std::size_t kMostNamed = 64;  // number of peers remembered that sent malformed messages
 
 }  // namespace
 
@@ -22,7 +22,7 @@ NodeGroup::NodeGroup(Ledger& ledger, Reports& reports, NodeGroupOptions options,
       replicator_(std::make_unique<Replicator>(ledger, reports, options_.replicator, changed_)),
       recoveries_(changed_) {}
 
-// Each part ends whatever the others meet: what is left undone here would go on beside an engine that is gone.
+// Each part is stopped whatever errors the others meet. A part that was left would go on beside an engine that is gone.
 void NodeGroup::stop() {
   base::attempt([this] { recoveries_.stop(); });
   std::shared_ptr<PeerNetwork> network;
@@ -36,7 +36,7 @@ void NodeGroup::stop() {
   });
   base::attempt([this] { replicator_->leave(); });
   base::attempt([this] { replicator_->stop(); });
-  inside_->close();  // threads that are ending may keep the network, and its handlers run, for a while
+  inside_->close();  // threads that are ending may keep the network for a while, and its handlers run
   inside_->wait_until_none();
 }
 
@@ -63,12 +63,12 @@ base::Result<network::Bytes> NodeGroup::answer(const PeerNetwork& network, netwo
   return encode(exported);
 }
 
-// Messages are checksummed: what cannot be read was sent like that. Its sender is told once; an engine that means well
+// Messages are checksummed, so an unreadable one was sent like that. Its sender is told once, and a well-meaning engine
 // gives up then.
 void NodeGroup::malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error) {
   network::Endpoint* endpoint = network.served;
   const auto name = endpoint == nullptr ? base::Result<std::string>("a peer") : endpoint->name_of(from);
-  if (!name) return;  // it is gone
+  if (!name) return;  // the peer is gone
   bool again = false;
   {
     std::lock_guard guard(malformed_mutex_);
@@ -88,7 +88,7 @@ base::Result<network::Bytes> NodeGroup::open_network(const std::vector<std::byte
   if (job_key.size() != key.size())
     return base::fail(PERDURE_INVALID_ARGUMENT, "job key", "it does not have " + std::to_string(key.size()) + " bytes");
   std::copy(job_key.begin(), job_key.end(), key.begin());
-  std::shared_ptr<PeerNetwork> old;  // ends without the lock
+  std::shared_ptr<PeerNetwork> old;  // destroyed without the lock
   std::lock_guard guard(mutex_);
   if (network_ && network_->key == key) return network_->endpoint->address();
   old = std::move(network_);
@@ -157,18 +157,18 @@ base::Status NodeGroup::join(const ipc::Join& join) {
     ledger->redundancy.in_epoch(join.epoch);
   }
   members_.join(join, os::monotonic_ns());
-  network_->exporter->end_all();  // recoveries are those of the launch before
+  network_->exporter->end_all();  // recoveries belong to the launch before
   joined_ = true;
-  positions->introduce(join.position + 1);  // one connection to each; those before this one connect to it
+  positions->introduce(join.position + 1);  // one connection per pair: positions before this one connect to it
   return {};
 }
 
-// Ends of programs and losses of nodes look alike from here: whoever reads this knows which of them it was.
+// An ended program and a lost node look alike from here. The reader of the report knows which it was.
 void NodeGroup::report_lost(const base::Error& error) {
   const auto member = members_.node_of(error.object);
   const std::string who = member ? "node " + *member + " (" + error.object + ")" : error.object;
   members_.lost(error.object, error);
-  changed_();  // somebody may wait for what needs it
+  changed_();  // somebody may wait for a level that needs this member
   std::string text = "network: " + who + " was lost: " + error.cause + " (" + base::code_name(error.code) + ")";
   text += member
               ? "; this is normal when its program was ended or is launched again, and what is stored is not touched. "
@@ -215,7 +215,7 @@ ipc::ReplicatingAgain NodeGroup::replicate_again(const segment::VersionId& id) {
 
 Replicator::State NodeGroup::state(const segment::VersionId& id) const { return replicator_->state(id); }
 
-// Asked without locks, as a server may be slow.
+// It is called without locks, since a server may be slow.
 std::vector<ipc::RedundancySummary> NodeGroup::redundancy_at_servers(const std::string& name) {
   std::shared_ptr<ParityServers> parity;
   {
@@ -258,7 +258,8 @@ std::optional<base::Result<ipc::Recovered>> NodeGroup::recover(ClientId client, 
   });
 }
 
-// Admitted on the thread that tells of clients that are gone: a thread that finds it gone brings nothing for it.
+// The client is admitted on the thread that handles departed clients. So a recovery for a client that is gone can add
+// no guests.
 std::optional<base::Result<ipc::RecoveredGuests>> NodeGroup::recover(ClientId client,
                                                                      const ipc::RecoverGuests& request) {
   const auto begin = [&]() -> base::Result<RecoveryContext> {

@@ -1,6 +1,6 @@
 #pragma once
-// This node among the others of its job: the network, the group, and the redundancy of versions there. Nothing of it
-// exists before the application says who the others are. Thread-safe.
+// Connects this node with the others of its job: the network, the group, and the redundancy of versions there. All of
+// it begins when the application says which nodes there are. Thread-safe.
 #include <deque>
 #include <functional>
 #include <memory>
@@ -19,29 +19,29 @@ namespace perdure::engine {
 
 struct NodeGroupOptions {
   std::string scheme = "single";
-  unsigned parities = 1;  ///< as configured; what the scheme makes of it
+  unsigned parities = 1;  ///< as configured; the scheme interprets it
   network::FabricOptions fabric;
   network::EndpointOptions endpoint;
   ReplicatorOptions replicator;
   unsigned recovery_threads = 2;
   std::vector<std::string> parity_servers = {};  ///< redundancy.parity_servers
-  std::string job = {};                          ///< names what it has there
+  std::string job = {};                          ///< names what this job keeps at parity servers
 };
 
 class NodeGroup {
  public:
-  /// `changed`: the state of some version did.
+  /// `changed` is called when the state of some version changed.
   NodeGroup(Ledger& ledger, Reports& reports, NodeGroupOptions options, std::function<void()> changed);
   ~NodeGroup() { stop(); }
   const base::Status& started() const { return replicator_->started(); }
   void stop();
 
-  /// The address under which engines with the same key reach this one. Another key: another launch of the job, in which
-  /// this node has no group yet.
+  /// Opens the network and returns the address under which engines with the same key reach this one. Another key means
+  /// another launch of the job, in which this node has no group yet.
   base::Result<network::Bytes> open_network(const std::vector<std::byte>& job_key);
   base::Status join(const ipc::Join& join);
   bool joined() const;
-  /// An engine of the group is gone, so that nothing reaches level node now.
+  /// An engine of the group is gone, so no version reaches level node now.
   std::optional<base::Error> missing_member();
 
   void capturing(const segment::VersionId& id) { replicator_->capturing(id); }
@@ -56,20 +56,21 @@ class NodeGroup {
   Replicator::State state(const segment::VersionId& id) const;
   bool under_way() const { return replicator_->under_way() > 0; }
 
-  /// What parity servers keep for versions of this name that this node has a part of; of all names when it is empty.
+  /// Returns what parity servers keep for versions of this name that this node has a part of; of all names if it is
+  /// empty.
   std::vector<ipc::RedundancySummary> redundancy_at_servers(const std::string& name);
   /// The job has ended in order.
   void drop_stored(const std::vector<ipc::StoredName>& stored) { replicator_->drop_stored(stored); }
-  /// For what a client has under way once: it begins at the first call. Nothing while it runs; `changed` is called when
-  /// it is over.
-  /// What this node has of the version is pinned for the client from the beginning on, until the client unpins it or is
-  /// gone: it may be all that others can recover from.
+  /// Runs a recovery, at most one of a kind per client. It begins at the first call. nullopt while it runs; `changed`
+  /// is called when it is over.
+  /// This node's part of the version is pinned for the client from the beginning, until the client unpins it or is
+  /// gone. It may be all that others can recover from.
   std::optional<base::Result<ipc::Recovered>> recover(ClientId client, const ipc::Recover& request);
-  /// The same, and the client is admitted as one that has guests.
+  /// As above; besides, the client may have guests.
   std::optional<base::Result<ipc::RecoveredGuests>> recover(ClientId client, const ipc::RecoverGuests& request);
-  /// Pins nothing: nobody is to read chunks. Without nodes to ask it takes no network.
+  /// As above, but pins nothing, since nobody is to read chunks. Without nodes to ask it needs no network.
   std::optional<base::Result<ipc::PieceDescriptions>> recover(ClientId client, const ipc::DescribePieces& request);
-  /// Nobody waits for its recoveries any more. Does not wait for them.
+  /// Nobody waits for the client's recoveries any more. Does not wait for them.
   void client_gone(ClientId client) { recoveries_.client_gone(client); }
 
  private:
@@ -84,7 +85,7 @@ class NodeGroup {
   Reports& reports_;
   NodeGroupOptions options_;
   std::function<void()> changed_;
-  /// Handlers of networks that run in this group: whoever keeps a network may keep it longer than the group lives.
+  /// Counts handlers of networks that run in this group. A network can outlive the group, if somebody keeps it.
   std::shared_ptr<network::Visits> inside_ = std::make_shared<network::Visits>();
   mutable std::mutex mutex_;
   bool joined_ = false;
@@ -94,7 +95,7 @@ class NodeGroup {
   Recoveries recoveries_;
   GroupMembers members_;
   std::mutex malformed_mutex_;
-  std::deque<network::PeerId> sent_malformed_;  ///< once; the last few
+  std::deque<network::PeerId> sent_malformed_;  ///< each peer once; the last few
 };
 
 }  // namespace perdure::engine

@@ -1,5 +1,5 @@
-// Who talks to an engine of the job: a stranger gets nothing, a peer that sends malformed messages is named and then
-// dropped, and the others are served all the while.
+// Tests which peers an engine of the job serves: an unauthenticated peer gets nothing. A peer that sends malformed
+// messages is reported and then dropped, while the others are served.
 #include "engine/peers/node_group.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class NodeGroupOnNetwork : public NodeStateFixture {
   base::Result<network::Bytes> say(network::Endpoint& from, network::PeerId to, const network::Bytes& message) {
     return from.call(to, message, network::kPatience);
   }
-  /// The first report of the network about whoever is called so.
+  /// Returns the first report of the network about `who`.
   std::string awaited_report(const std::string& who) {
     std::string found;
     EXPECT_TRUE(test_support::eventually("the network reports something about " + who, [&] {
@@ -44,7 +44,7 @@ class NodeGroupOnNetwork : public NodeStateFixture {
     }));
     return found;
   }
-  /// A message that this node understands: it answers that it is in no launch yet.
+  /// Sends a message that this node understands: it answers that it is in no launch yet.
   void expect_served(network::Endpoint& from) {
     const auto peer = from.connect(address, network::kPatience);
     ASSERT_TRUE(peer) << peer.error().text();
@@ -123,7 +123,7 @@ TEST_F(NodeGroupOnNetwork, APeerThatRecoversIsToldWhatIsHereWhichStaysUntilItIsG
   }
 }
 
-/// An engine of the same job that has nothing yet.
+/// An engine of the same job that has no content yet.
 struct OtherNode {
   explicit OtherNode(const NodeGroupOptions& options) {
     std::vector<std::unique_ptr<tier::Tier>> tiers;
@@ -159,7 +159,7 @@ TEST_F(NodeGroupOnNetwork, AnEngineThatRecoversAsksTheOthersAndGoesOnWithoutThos
   OtherNode other(options);
   const auto own = other.group->open_network(std::vector<std::byte>(key.begin(), key.end()));
   ASSERT_TRUE(own) << own.error().text();
-  auto silent = engine(key[0]);  // which answers no requests
+  auto silent = engine(key[0]);  // answers no requests
   const ipc::Recover request{
       id(1),
       1,
@@ -208,7 +208,7 @@ TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsEngineRecoversLeavesNothingPin
   other.group->client_gone(1);
   EXPECT_FALSE(pinned());
   const int before = other.changes;
-  silent.reset();  // what is asked fails now
+  silent.reset();  // its pending requests fail now
   ASSERT_TRUE(test_support::eventually("the recovery is over", [&] { return other.changes > before; }));
   EXPECT_FALSE(pinned()) << "nor is it pinned later";
 }
@@ -217,7 +217,7 @@ TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsGuestsAreBroughtHasNone) {
   ASSERT_TRUE(checkpoint(1));
   OtherNode other(options);
   ASSERT_TRUE(other.group->open_network(std::vector<std::byte>(key.begin(), key.end())));
-  auto silent = engine(key[0]);  // so that it takes its time
+  auto silent = engine(key[0]);  // so that the recovery takes its time
   const ipc::RecoverGuests request{
       id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}, {"host#2", silent->address(), {0}, {}}}};
   ASSERT_FALSE(other.group->recover(1, request)) << "it is under way";
@@ -228,8 +228,8 @@ TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsGuestsAreBroughtHasNone) {
     state->client_gone(1);
   }
   other.group->client_gone(1);
-  silent.reset();       // what is asked fails now
-  other.group->stop();  // which waits for both
+  silent.reset();       // its pending requests fail now
+  other.group->stop();  // waits for both
   const auto state = other.ledger->lock();
   const auto usage = state->tiers()[0]->usage();
   EXPECT_EQ(usage.slots, usage.free_slots);
@@ -261,7 +261,7 @@ TEST_F(NodeGroupOnNetwork, WhatThisNodeHasStaysWhileGuestsAreMadeOfItAndUntilThe
     const auto state = ledger->lock();
     return state->held.evictable(*state->find(id(1)));
   };
-  const ipc::RecoverGuests request{id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}}};  // itself
+  const ipc::RecoverGuests request{id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}}};  // the engine itself
   ASSERT_TRUE(evictable());
   std::optional<base::Result<ipc::RecoveredGuests>> recovered = group->recover(3, request);
   ASSERT_TRUE(test_support::eventually("the guests are made", [&] {

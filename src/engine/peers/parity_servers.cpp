@@ -11,7 +11,7 @@ using network::Bytes;
 
 constexpr std::uint64_t kPoll_ns = 500'000'000;
 
-// A server that does not answer must not hold up a restart for long, nor version after version.
+// A server that does not answer must not delay a restart for long, nor one version after another.
 parity::ClientOptions patience() {
   parity::ClientOptions options;
   options.connect_ns = 5'000'000'000;
@@ -25,7 +25,7 @@ void add_text(Bytes& id, const std::string& text) {
   id.push_back(std::byte{0});
 }
 
-// Big-endian: sorts like the number.
+// Appends big-endian bytes, which sort like the number.
 void add_number(Bytes& id, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) id.push_back(static_cast<std::byte>(number >> shift));
 }
@@ -73,7 +73,7 @@ base::Result<std::shared_ptr<ParityServers>> ParityServers::open(std::shared_ptr
                       "name the same servers on all nodes, and start the job again after they were started again");
   std::vector<std::unique_ptr<parity::Client>> clients;
   for (const std::string& path : paths) {
-    // Read for every connection: one that was started again is found.
+    // The file is read for every connection, so that a restarted server is found.
     const auto address = [path]() -> base::Result<Bytes> {
       PERDURE_TRY(auto file, parity::read_server_file(path));
       return std::move(file.address);
@@ -143,7 +143,7 @@ base::Status ParityServers::rebuild(const Group& group, const Lost& lost, const 
 void ParityServers::drop_if(const Bytes& prefix, const std::function<bool(const Bytes&)>& which) {
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     const auto listed = servers_.at(i).list(prefix);
-    if (!listed) continue;  // it is gone, and all that it had
+    if (!listed) continue;  // it is gone, with all that it kept
     for (const auto& entry : *listed)
       if (!entry.memory && which(entry.id)) (void)servers_.at(i).drop(entry.id);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The parity servers that redundancy.parity_servers names, over the network of this engine. What they keep for a job is
-// named by the job, the checkpoint, the attempt, the epoch and the group. (docs/adr/0016)
+// Reaches the parity servers that redundancy.parity_servers names, over this engine's network. Their entries for a job
+// are named by job, checkpoint, attempt, epoch and group (docs/adr/0016).
 #include <memory>
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace perdure::engine {
 
-/// The key that the servers' files have in common: that of the job's network.
+/// Returns the key that the servers' files have in common, which is that of the job's network.
 base::Result<std::vector<std::byte>> parity_server_key(const std::vector<std::string>& paths);
 
 class ParityServers final : public ParityStore {
  public:
-  /// PERDURE_MISMATCH when the network has another key than the servers.
+  /// Fails with PERDURE_MISMATCH if the network has another key than the servers.
   static base::Result<std::shared_ptr<ParityServers>> open(std::shared_ptr<PeerNetwork> network,
                                                            const std::vector<std::string>& paths, std::string job);
   base::Result<bool> order(const Group& group, const std::vector<std::vector<std::byte>>& addresses,

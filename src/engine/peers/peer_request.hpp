@@ -1,5 +1,6 @@
 #pragma once
-// What engines ask each other: whom in the engine it is for, and what it says. (docs/adr/0015)
+// Defines the requests that engines send each other: the part of the engine that each is for, and its content
+// (docs/adr/0015).
 #include <variant>
 
 #include "engine/recover/export_messages.hpp"
@@ -7,7 +8,7 @@
 
 namespace perdure::engine {
 
-/// A GroupMessage, as it was encoded. A view of what it was read from.
+/// An encoded GroupMessage. It is a view into the buffer that it was read from.
 struct ToReplicator {
   base::ConstByteSpan message;
   PERDURE_FIELDS(message)
@@ -16,9 +17,9 @@ struct ToReplicator {
 using PeerRequest = std::variant<ToReplicator, ExportQuestion, ExportEnd>;
 
 network::Bytes encode(const PeerRequest& request);
-/// It is for the replicator, which waits for nobody.
+/// True if it is for the replicator, which waits for nobody.
 bool is_brief(base::ConstByteSpan request);
-/// PERDURE_CORRUPT unless the bytes, which have to outlive the request, are exactly one.
+/// Fails with PERDURE_CORRUPT unless the bytes are exactly one request. They must outlive it.
 base::Result<PeerRequest> decode_peer_request(base::ConstByteSpan bytes);
 
 network::Bytes encode(const ExportAnswer& answer);

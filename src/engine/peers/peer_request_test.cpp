@@ -1,4 +1,4 @@
-// What engines ask each other comes back as it was, and nothing malformed is acted on.
+// Tests that requests between engines come back as they were, and that malformed ones have no effect.
 #include "engine/peers/peer_request.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(PeerRequests, ComeBackAsTheyWereAndNoPartOfThem) {
     }
 }
 
-// A question about exports waits for other threads: the one that receives messages must not.
+// A question about exports waits for other threads, and the thread that receives messages must not.
 TEST(PeerRequests, AreBriefIfTheyAreForTheReplicator) {
   const Bytes message(7, std::byte{3});
   const auto requests = all_requests(1, message);

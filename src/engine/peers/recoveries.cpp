@@ -4,7 +4,7 @@
 
 namespace perdure::engine {
 
-// Nothing: none is known. nullptr: it runs. Else it is over, and its thread has ended.
+// nullopt: none is known. nullptr: it runs. Otherwise it is over, and its thread has ended.
 std::optional<std::unique_ptr<Recoveries::Started>> Recoveries::take_over(const Key& key) {
   std::unique_ptr<Started> over;
   {
@@ -43,7 +43,7 @@ base::Status Recoveries::start(const Key& key, std::unique_ptr<Started> recovery
   return base::fail(begun.error());
 }
 
-// The last that has the network of an earlier launch may be a recovery.
+// Recoveries are destroyed without the lock: one may be the last owner of an earlier launch's network.
 void Recoveries::client_gone(ClientId client) {
   std::vector<std::unique_ptr<Started>> over;
   {

@@ -1,6 +1,6 @@
 #pragma once
-// Recoveries that clients of this node asked for, each on a thread of its own. A client has one of a kind under way.
-// Thread-safe.
+// Runs recoveries that clients of this node asked for, each on its own thread. A client has at most one of a kind under
+// way. Thread-safe.
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,14 +15,14 @@ namespace perdure::engine {
 
 class Recoveries {
  public:
-  /// `changed`: a recovery is over.
+  /// `changed` is called when a recovery is over.
   explicit Recoveries(std::function<void()> changed) : changed_(std::move(changed)) {}
   ~Recoveries() { stop(); }
   Recoveries(const Recoveries&) = delete;
   Recoveries& operator=(const Recoveries&) = delete;
 
-  /// Begins at the first call, with what begin() gives: a Result of RecoveryContext. not_begun() undoes what begin()
-  /// did, where there is no thread to be had. Nothing while it runs.
+  /// Starts the recovery at the first call, with the Result of RecoveryContext that begin() returns. If no thread can
+  /// be had, not_begun() undoes what begin() did. nullopt while the recovery runs.
   template <class Request, class Begin, class NotBegun>
   std::optional<base::Result<typename Request::Reply>> answer(ClientId client, const Request& request,
                                                               const Begin& begin, const NotBegun& not_begun) {
@@ -47,9 +47,9 @@ class Recoveries {
     not_begun();
     return Outcome(base::fail(begun.error()));
   }
-  /// Nobody waits for its recoveries any more. Does not wait for them.
+  /// Nobody waits for the client's recoveries any more. Does not wait for them.
   void client_gone(ClientId client);
-  /// Ends all at once, whomever they wait for.
+  /// Ends all recoveries, whatever they wait for.
   void stop();
 
  private:
@@ -65,7 +65,7 @@ class Recoveries {
   template <class Request>
   struct Recovery final : Started {
     using Started::Started;
-    std::optional<base::Result<typename Request::Reply>> result;  ///< of its thread, until it is over
+    std::optional<base::Result<typename Request::Reply>> result;  ///< used by its thread alone until it is over
   };
   std::optional<std::unique_ptr<Started>> take_over(const Key& key);
   void is_over(Started& recovery);

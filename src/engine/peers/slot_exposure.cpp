@@ -36,7 +36,7 @@ base::Result<os::Mapping> SlotExposure::copy_of(const tier::SlotAddress& slot) {
   return copy;
 }
 
-// A slot of the file tier is as long as what was written there, and grows when it is used for more.
+// A slot of the file tier is as long as the data written there, and grows when it is used for more.
 base::Result<BlockPlace> SlotExposure::expose(const tier::SlotAddress& slot, os::Mapping mapping,
                                               std::optional<network::FileHint> hint) {
   PERDURE_TRY(const auto memory,

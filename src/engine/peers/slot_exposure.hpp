@@ -1,5 +1,5 @@
 #pragma once
-// Slots of this node's tiers as memory that the engines of its group may read. Thread-safe.
+// Exposes slots of this node's tiers as memory that the engines of its group may read. Thread-safe.
 #include <map>
 #include <mutex>
 
@@ -10,19 +10,19 @@
 
 namespace perdure::engine {
 
-/// A slot is mapped and exposed when it is first asked for, and when it has grown, and stays so: it is used again for
-/// other chunks, and readers compare what they read with its hash anyway. The slot of a tier with a way of its own to
-/// move bytes cannot be mapped: what peers see is a copy in memory, made anew whenever the slot is asked for. Must live
-/// as long as the endpoint.
+/// A slot is mapped and exposed when it is first requested, and again when it has grown, and stays exposed. It may be
+/// reused for other chunks, since readers compare what they read with its hash anyway.
+/// A slot of a tier with its own way to move bytes cannot be mapped. Peers then see a copy in memory, made anew for
+/// every request. This object must live as long as the endpoint.
 class SlotExposure {
  public:
   explicit SlotExposure(network::Endpoint& endpoint) : endpoint_(endpoint) {}
   base::Result<BlockPlace> place(const tier::SlotAddress& slot);
-  /// What a place of this node shows; nothing when it is none.
+  /// Returns the bytes of a place of this node; nullopt if it is no place of this node.
   std::optional<BlockView> view(const BlockPlace& place, std::uint64_t bytes);
 
  private:
-  /// `mapping` is of the slot's file, or memory that holds a copy.
+  /// `mapping` maps the slot's file, or memory that holds a copy.
   struct Exposed {
     os::Mapping mapping;
     std::vector<std::byte> name;

@@ -44,7 +44,7 @@ bool Passages::knows(const segment::VersionId& id) const {
                      [&id](const Passage& passage) { return passage.version.id == id; });
 }
 
-// Past the step where it is; false when it waits there.
+// Moves the version past its step; false if it waits there.
 bool Passages::passes(Passage& passage, Notifications& told) const {
   const Place& place = places_[passage.at];
   const Level level = passage.version.level;

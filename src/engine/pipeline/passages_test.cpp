@@ -20,7 +20,7 @@ class PassagesTest : public ::testing::Test {
     passages->enter({id(version)});
     reached(version, Level::process);
   }
-  /// The engine's own steps that are told, as "step:version".
+  /// Returns the notifications of the engine's own steps, as "step:version".
   std::string reached(std::uint64_t version, Level level) { return text(passages->reached(id(version), level)); }
   std::string done(std::size_t step, std::uint64_t version) { return text(passages->done(step, id(version))); }
   static std::string text(const Passages::Notifications& all) {

@@ -8,7 +8,7 @@ Level level_of(const NodeState& state, const catalog::HeldVersion& held) {
   return state.redundancy.at_node_level(held.id) ? Level::node : Level::process;
 }
 
-// What a step throws must not end the engine, which may be a part of the application.
+// An exception of a step must not end the engine, which may be a part of the application.
 base::Status run_guarded(Step& step, const StepVersion& version, const std::atomic<bool>& stopping) {
   try {
     return step.run(version, stopping);
@@ -60,7 +60,7 @@ Pipeline::Pipeline(Ledger& ledger, Reports& reports, std::vector<Part> parts, st
   }
 }
 
-// Versions move by what `change` does to the state; the engine's own steps are told without the lock.
+// `change` moves versions in the state. The engine's own steps are notified afterwards, without the lock.
 template <class Change>
 void Pipeline::pass(Change change) {
   Passages::Notifications told;
@@ -69,7 +69,7 @@ void Pipeline::pass(Change change) {
     told = change(*state);
     ++state->telling;
   }
-  struct Telling {  // whatever a step throws: the engine may end
+  struct Telling {  // also if a step throws: the engine may end
     base::Guarded<State>& state;
     ~Telling() {
       const auto held = state.lock();
@@ -82,7 +82,7 @@ void Pipeline::pass(Change change) {
   report_left_out();
 }
 
-// What is held may be all that the job left: retention may have been cut short.
+// The versions held may be all that the job left, since retention may have been cut short.
 void Pipeline::resume() {
   std::vector<StepVersion> held, on_their_way;
   {
@@ -101,7 +101,7 @@ void Pipeline::resume() {
       if (part.own != nullptr && !part.row.gives) part.own->take(version);
 }
 
-// A commit may leave nothing to store here, where other nodes store its pieces.
+// A commit may leave nothing to store here, if other nodes store its pieces.
 void Pipeline::admit(const NodeState& node, const segment::VersionId& id, bool recovered) {
   const auto state = state_.lock();
   for (const auto& version : state->passages.on_their_way())
@@ -125,7 +125,7 @@ void Pipeline::committed(const segment::VersionId& id, bool recovered) {
 }
 
 void Pipeline::stored(const segment::VersionId& id) {
-  bool whole = true;  // what left this node after a flush that succeeded was stored
+  bool whole = true;  // a version that left this node after a successful flush was stored
   {
     const auto ledger = ledger_.lock();
     const auto* held = ledger->find(id);
@@ -150,7 +150,8 @@ void Pipeline::look() {
     for (auto& version : versions) {
       const auto* held = ledger->find(version.id);
       if (held == nullptr) gone.push_back(version.id);
-      if (held != nullptr) version.level = std::min(level_of(*ledger, *held), Level::node);  // stored() is told
+      // stored() reports level store
+      if (held != nullptr) version.level = std::min(level_of(*ledger, *held), Level::node);
     }
   }
   pass([&](State& state) {
@@ -185,7 +186,7 @@ void Pipeline::run(std::size_t step) {
     });
     if (noted) continue;
     const auto state = state_.lock();
-    (void)state->passages.done(step, version->id);  // it goes on, and the step with the next
+    (void)state->passages.done(step, version->id);  // the version goes on, and the step takes the next
   }
 }
 
@@ -253,8 +254,8 @@ void Pipeline::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  threads_.join();            // which are waited for
-  const auto tell = [this] {  // after all that has to happen: what is told needs memory
+  threads_.join();
+  const auto tell = [this] {  // last, since reports need memory
     const auto state = state_.lock();
     for (std::size_t step = 0; step < parts_.size(); ++step)
       if (const std::size_t left = state->passages.waiting(step); left > 0)

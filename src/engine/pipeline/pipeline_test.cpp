@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What a step was told, as "name version".
+/// Records the notifications of steps, as "name version".
 class Heard {
  public:
   void add(const std::string& what, const segment::VersionId& id) {
@@ -80,7 +80,7 @@ class PipelineOfTests : public RedundancyFixture {
     pipeline = std::make_unique<Pipeline>(*ledger, reports, std::move(parts), [] {});
   }
   void TearDown() override { pipeline.reset(); }
-  /// As the handler of a commit does it.
+  /// Commits as the handler of a commit does.
   void commit(std::uint64_t version) {
     {
       const auto guard = ledger->lock();
@@ -96,7 +96,7 @@ class PipelineOfTests : public RedundancyFixture {
     }
     pipeline->stored(id(version));
   }
-  /// What was heard, when no added step has anything to do.
+  /// Returns what was recorded once no added step has anything to do.
   std::vector<std::string> heard_so_far() {
     EXPECT_TRUE(test_support::eventually("no step has anything to do", [this] { return pipeline->idle(); }));
     return heard.all();
@@ -131,7 +131,7 @@ TEST_F(PipelineOfTests, AStepIsToldOfALevelWhenTheLedgerHasIt) {
   {
     const auto guard = ledger->lock();
     auto kept = redundancy_set(1, {take(1)});
-    kept.position = 0;  // whose piece is here
+    kept.position = 0;  // the position whose piece is here
     ASSERT_TRUE(core->redundancy.keep(kept));
     ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
   }
@@ -198,7 +198,7 @@ TEST_F(PipelineOfTests, WhatAStepThrowsIsItsErrorAndEndsNothing) {
   EXPECT_THAT(pipeline->show()[0].status.reason, testing::HasSubstr("threw something"));
 }
 
-// Between the record of the last segment and the word of the flush, others may drop the version, and look.
+// After the record of the last segment, but before the flush reports it, other threads may drop the version, and look.
 TEST_F(PipelineOfTests, WhatIsStoredAndDroppedAtOnceIsToldAllTheSame) {
   make({"flush", "late"});
   commit(1);

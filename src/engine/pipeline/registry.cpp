@@ -6,9 +6,9 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::size_t kOwnSteps = 3;  // the first of all that are known
+constexpr std::size_t kOwnSteps = 3;  // the first entries of known_steps()
 
-// Filled before main() by variables of other source files, so it must not depend on their order.
+// Variables of other source files fill it before main(), so it must not depend on their order.
 std::vector<StepRow>& added_steps() {
   static std::vector<StepRow> rows;
   return rows;

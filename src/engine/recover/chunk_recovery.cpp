@@ -37,7 +37,7 @@ void ChunkRecovery::failed(const base::Error& why) {
   if (outcome_) outcome_ = base::fail(why);
 }
 
-// Threads that are refused leave more to the others: this one is there.
+// If threads are refused, the others have more to do; the calling thread always works.
 base::Status ChunkRecovery::run(Wanted wanted, EvictionScope room) {
   room_ = room;
   next_ = 0;
@@ -73,7 +73,7 @@ void ChunkRecovery::work() {
   }
 }
 
-// Each failure leaves a source out, so that this ends.
+// Each failure excludes a source, so the loop ends.
 base::Status ChunkRecovery::recover(Item& item) {
   for (;;) {
     if (stopping_) return base::fail(PERDURE_CLOSED, id_.text(), "the engine ends");
@@ -88,7 +88,7 @@ base::Status ChunkRecovery::recover(Item& item) {
   }
 }
 
-// From what the engines export, block by block.
+// Makes the chunk from exported blocks, block by block.
 base::Result<segment::ChunkEntry> ChunkRecovery::make(const ReconstructionTask& task, const tier::SlotAddress& slot,
                                                       FaultySource& culprit) {
   for (const auto& source : task.task.sources)
@@ -114,8 +114,8 @@ base::Result<segment::ChunkEntry> ChunkRecovery::make(const ReconstructionTask& 
   return encoder.encode(task.task, slot, &culprit.bad);
 }
 
-// The parity server reads the survivors, and hands out what is lost. Any other failure than a wrong result is taken for
-// the server's: without it there is nothing to be had of this stripe.
+// The parity server reads the survivors and returns the lost block. Any failure other than a wrong result counts as the
+// server's: without it, nothing of this stripe can be rebuilt.
 base::Result<segment::ChunkEntry> ChunkRecovery::make_at_server(const ReconstructionTask& task,
                                                                 const tier::SlotAddress& slot,
                                                                 const EncodingTask::Source& parity) {
@@ -170,9 +170,9 @@ base::Status ChunkRecovery::try_once(Item& item, const ReconstructionTask& task)
   return base::fail(chunk.error());
 }
 
-// With the mutex held.
+// Called with the mutex held.
 void ChunkRecovery::leave_out(const ReconstructionTask& task, const FaultySource& found, const base::Error& why) {
-  EncodingTask::Source culprit = task.task.sources.back();  // of a wrong result: a parity, which comes last
+  EncodingTask::Source culprit = task.task.sources.back();  // for a wrong result: a parity, which comes last
   for (const auto& source : task.task.sources)
     if (found.bad && source.block == *found.bad) culprit = source;
   if (found.bad && !found.unreachable) suspects_[culprit.holder].push_back(culprit.place);

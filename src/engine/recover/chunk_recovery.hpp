@@ -1,7 +1,6 @@
 #pragma once
-// Fetches and rebuilds chunks into slots of this node, verified, out of what engines export. What turns out to be
-// damaged or out of reach on the way counts as lost, too. What becomes of the chunks is its user's to say.
-// (docs/adr/0014)
+// Fetches and rebuilds chunks into slots of this node, verified, from what engines export. A chunk that turns out to be
+// damaged or unreachable counts as lost, too. Its user decides what the chunks become (docs/adr/0014).
 #include <atomic>
 #include <mutex>
 
@@ -13,7 +12,7 @@
 
 namespace perdure::engine {
 
-/// What recoveries of a node work with.
+/// The objects that recoveries of a node work with.
 struct RecoveryContext {
   Ledger& ledger;
   Reports& reports;
@@ -22,7 +21,7 @@ struct RecoveryContext {
   unsigned threads = 1;
 };
 
-/// The engines that one recovery asks, and the way to them.
+/// The engines that one recovery asks, and the link to them.
 struct AskedNodes {
   PieceLink& link;  ///< its positions are the nodes
   std::optional<unsigned> own;
@@ -32,28 +31,29 @@ class ChunkRecovery {
  public:
   struct Item {
     ChunkName name;
-    std::optional<segment::ChunkEntry> made = {};  ///< in its slot; of the others nothing is there
-    bool rebuilt = false;                          ///< not simply fetched from where it still is
+    std::optional<segment::ChunkEntry> made = {};  ///< the chunk in its slot; nullopt: not made
+    bool rebuilt = false;                          ///< not simply fetched from a node that still has it
   };
-  enum class Wanted { all, some };  ///< some: where there is no room for all
+  enum class Wanted { all, some };  ///< some: if there is no room for all
 
-  /// `exported`: by node, and parity servers behind them.
+  /// `exported`: by node, followed by the parity servers.
   ChunkRecovery(const RecoveryContext& context, const std::atomic<bool>& stopping, const AskedNodes& nodes,
                 const segment::VersionId& id, std::vector<ExportedPieces> exported);
-  /// Slots of what nobody took over go back.
+  /// Gives back the slots of chunks that nobody took over.
   ~ChunkRecovery();
   ChunkRecovery(const ChunkRecovery&) = delete;
   ChunkRecovery& operator=(const ChunkRecovery&) = delete;
 
-  /// PERDURE_NOT_FOUND when no exporter has anything of it.
+  /// Fails with PERDURE_NOT_FOUND if no exporter has anything of it.
   base::Result<segment::Piece> piece(std::uint32_t rank) const { return reconstruction_.piece(rank); }
   void want(ChunkName name) { items_.push_back({name}); }
-  /// Makes what is wanted and not made yet. Room comes from what may go in this scope at most. Of a failure the first
-  /// one is told; where `some` are wanted, having no room is none.
+  /// Makes the wanted chunks that are not made yet. Evicts at most what `room` allows. Returns the first failure; if
+  /// `some` are wanted, a lack of room is no failure.
   base::Status run(Wanted wanted, EvictionScope room);
-  /// In the order of want(). Who takes a chunk over resets it.
+  /// In the order of want(). The caller resets a chunk that it takes over.
   std::vector<Item>& items() { return items_; }
-  /// Who has a block that did not match its hash looks at it, and records it. What cannot be told is met again.
+  /// Tells each holder of blocks that did not match their hashes. It checks them, and records the damage. A block that
+  /// cannot be reported will be noticed again.
   void tell_suspects(ExportCollection& collection);
 
  private:
@@ -78,7 +78,7 @@ class ChunkRecovery {
   std::vector<ExportedPieces> exported_;
   tier::SlotIo slots_;
   EvictionScope room_ = EvictionScope::stored;  // while run() runs
-  std::mutex mutex_;                            // while run() runs, of all that follows
+  std::mutex mutex_;                            // while run() runs; guards all that follows
   Reconstruction reconstruction_;
   std::vector<Item> items_;
   std::size_t next_ = 0;

@@ -25,7 +25,7 @@ base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, 
   std::vector<std::byte> bytes;
   std::uint64_t pause = limits.first_pause_ns;
   unsigned failures = 0;
-  std::uint64_t whole = 0;  // bytes of the answer, as was said with its first part
+  std::uint64_t whole = 0;  // bytes of the answer, as its first part announced
   const std::uint64_t begun = os::monotonic_ns();
   for (;;) {
     if (stopping) return base::fail(PERDURE_CLOSED, question.id.text(), "the engine ends");
@@ -33,7 +33,7 @@ base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, 
     const auto asked = link.ask(position, question);
     if (!asked) {
       if (!comes_and_goes(asked.error()) || failures++ == limits.failures) return base::fail(asked.error());
-      bytes.clear();  // with a lost connection, what was exported ended
+      bytes.clear();  // a lost connection ended that export
       continue;
     }
     const ExportAnswer& answer = *asked;
@@ -89,7 +89,7 @@ ExportCollection::ExportCollection(PieceLink& link, const segment::VersionId& id
                                    const std::vector<ipc::NodeToAsk>& nodes)
     : link_(link), id_(id), nodes_(nodes), recovery_(os::random_u64()) {}
 
-// Those that did not answer may still hear the question: they are told, too.
+// Nodes that did not answer may still receive the question, so they are told, too.
 ExportCollection::~ExportCollection() {
   (void)base::caught("recovery", [this]() -> base::Status {
     for (const unsigned position : asked_) link_.tell(position, {recovery_, suspects_[position]});
@@ -98,7 +98,8 @@ ExportCollection::~ExportCollection() {
 }
 
 void ExportCollection::suspect(unsigned position, std::vector<BlockPlace> blocks) {
-  if (blocks.size() > ExportEnd::kMostSuspects) blocks.resize(ExportEnd::kMostSuspects);  // others meet the rest
+  // other recoveries will find the rest
+  if (blocks.size() > ExportEnd::kMostSuspects) blocks.resize(ExportEnd::kMostSuspects);
   suspects_[position] = std::move(blocks);
 }
 
@@ -112,7 +113,7 @@ std::vector<ExportedPieces> ExportCollection::collect(
   std::vector<ExportedPieces> exported(nodes_.size());
   for (unsigned position = 0; position < nodes_.size(); ++position)
     if (own != position) asked_.push_back(position);
-  std::mutex mutex;  // of `next`, and of calls of `failed`
+  std::mutex mutex;  // guards `next`, and serialises calls of `failed`
   std::size_t next = 0;
   const auto work = [&] {
     for (;;) {
@@ -135,12 +136,12 @@ std::vector<ExportedPieces> ExportCollection::collect(
   };
   os::Threads helpers;
   for (unsigned i = 1; i < std::min<std::size_t>(threads, asked_.size()); ++i) {
-    // The others have to do, also for a question that was taken and not put: that node's answer is none.
+    // If a thread fails, the others go on. A question that it took and did not ask has an empty answer.
     if (!helpers.start("recovery helper", work, [](const base::Error&) { return false; })) break;
   }
   work();
-  helpers.join();  // which are waited for
-  // Who did not answer is still somebody: only a parity server has no address.
+  helpers.join();
+  // A node that did not answer keeps its address, since only a parity server has none.
   for (unsigned position = 0; position < nodes_.size(); ++position)
     exported[position].address = nodes_[position].address;
   return exported;

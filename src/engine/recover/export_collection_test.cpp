@@ -1,5 +1,5 @@
-// How an engine that recovers asks the others: part by part, patiently, but not for ever; what they say is not believed
-// unseen, who does not answer is named, and all of them hear the end.
+// Tests how an engine that recovers asks the others: part by part, patiently, but not for ever. Answers are checked,
+// silent nodes are reported, and all nodes are told the end.
 #include "engine/recover/export_collection.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Nodes that a test makes answer as it likes.
+/// Nodes whose answers a test scripts.
 class ScriptedNodes final : public PieceLink {
  public:
   using Answer = std::function<base::Result<ExportAnswer>(const ExportQuestion&)>;
@@ -58,7 +58,7 @@ Bytes part_of(const Bytes& all, std::uint64_t begin, std::uint64_t length) {
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
   return {first, first + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(length, all.size() - begin))};
 }
-/// So many times not ready, then these bytes, in parts.
+/// Answers `times` times that it is not ready, then with these bytes, in parts.
 ScriptedNodes::Answer answers(Bytes bytes, int times = 0, std::uint64_t length = 100) {
   auto left = std::make_shared<int>(times);
   return [bytes, left, length](const ExportQuestion& question) -> base::Result<ExportAnswer> {
@@ -69,7 +69,7 @@ ScriptedNodes::Answer answers(Bytes bytes, int times = 0, std::uint64_t length =
 
 class Asking : public testing::Test {
  protected:
-  static constexpr std::uint64_t kFarBeyond_ns = 60'000'000'000;  // what a busy machine needs
+  static constexpr std::uint64_t kFarBeyond_ns = 60'000'000'000;  // far more than a busy machine needs
   base::Result<ExportedPieces> ask(ScriptedNodes::Answer answer, std::uint64_t give_up_ns = kFarBeyond_ns) {
     ScriptedNodes nodes({std::move(answer)});
     CollectionLimits limits;
@@ -88,7 +88,7 @@ TEST_F(Asking, PartsBecomeTheWhole) {
   EXPECT_EQ(encode(*got), encode(exported));
 }
 
-// What a node of 128 GiB exports in a group of eight: 64 ranks with 256 chunks each, and the parities of xor.
+// The export of a node of 128 GiB in a group of eight: 64 ranks with 256 chunks each, and the parities of xor.
 TEST(ExportsAtSize, OfANodeOf128GiBGoInPartsThatFitAMessage) {
   if (test_support::left_to_plain()) GTEST_SKIP() << test_support::kLeftToPlain;
   constexpr std::uint32_t kRanks = 64, kChunks = 256, kMembers = 8;

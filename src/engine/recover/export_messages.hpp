@@ -1,7 +1,6 @@
 #pragma once
-// What the engine that recovers says to another one, to learn what that one exports. Each message may come twice, late,
-// or after the one that was sent later. Everything received is checked before anybody acts on it.
-// (docs/adr/0020)
+// By these messages a recovering engine learns what another one exports. Each may arrive twice, late, or after one that
+// was sent later. Everything received is checked before anybody acts on it (docs/adr/0020).
 #include <cstdint>
 #include <vector>
 
@@ -11,20 +10,20 @@
 
 namespace perdure::engine {
 
-/// What do you have of these ranks' pieces, and of the redundancy of these ranks' groups? Its slots stay as they are
-/// from then on, until ExportEnd or the end of the connection. An answer that is long is asked for part by part.
+/// Asks for the node's pieces of these ranks, and its redundancy of these ranks' groups. Its slots of them stay as they
+/// are until ExportEnd or the end of the connection. A long answer is requested part by part.
 struct ExportQuestion {
-  std::uint64_t recovery = 0;  ///< a random number: names the recovery to both sides
+  std::uint64_t recovery = 0;  ///< a random number that names the recovery to both sides
   segment::VersionId id;
   std::vector<std::uint32_t> pieces;
   std::vector<std::uint32_t> redundancy;
-  std::uint64_t offset = 0;  ///< of the part of the answer that is wanted
+  std::uint64_t offset = 0;  ///< of the wanted part of the answer
   PERDURE_FIELDS(recovery, id, pieces, redundancy, offset)
 };
 
-/// Part of encoded ExportedPieces.
+/// A part of encoded ExportedPieces.
 struct ExportAnswer {
-  bool ready = false;       ///< otherwise: ask again in a while
+  bool ready = false;       ///< false: ask again later
   std::uint64_t bytes = 0;  ///< of all parts together
   std::vector<std::byte> part;
   PERDURE_FIELDS(ready, bytes, part)
@@ -33,8 +32,8 @@ struct ExportAnswer {
   }
 };
 
-/// The recovery is over: what was exported for it may change. What did not match its hash for the asker is looked at by
-/// the exporter itself, which records it if it sees the same.
+/// The recovery is over, and the blocks exported for it may change. The exporter itself checks the suspects, which did
+/// not match their hashes for the asker. It records each that it finds damaged.
 struct ExportEnd {
   static constexpr std::size_t kMostSuspects = 1024;
   std::uint64_t recovery = 0;

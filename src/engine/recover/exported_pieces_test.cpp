@@ -1,5 +1,4 @@
-// What nodes export to each other after a loss goes from engine to engine: it round-trips, and nothing malformed
-// is believed.
+// Tests that exports round-trip between engines after a loss, and that malformed ones are refused.
 #include "engine/recover/exported_pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +10,7 @@ namespace {
 
 BlockPlace place_of(std::uint8_t name, std::uint64_t offset) { return {{std::byte{name}, std::byte{0xff}}, offset}; }
 
-/// A piece of three chunks, of which one is not to be used, and a part with two blocks, of which one is not there.
+/// A piece with three chunks, one of them unusable, and a part with two blocks, one of them missing.
 ExportedPieces sample_export() {
   const auto id = test_support::sample_id(1);
   ExportedPieces heard;

@@ -1,6 +1,6 @@
 #pragma once
-// For tests: a group whose members export all they have, in memory: random pieces, and what the scheme keeps of
-// them by the plain rule.
+// For tests: makes a group in memory whose members export all they have: random pieces, and redundancy by the plain
+// rule.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -37,8 +37,8 @@ class ExportedGroup {
  public:
   using Bytes = std::vector<std::byte>;
   using Item = redundancy::Item;
-  /// The same pieces for the same n and seed, whatever the scheme and the epoch: up to two ranks a position, with up to
-  /// four chunks each; position 0 has some.
+  /// Makes the same pieces for the same n and seed, whatever the scheme and the epoch. Each position has up to two
+  /// ranks with up to four chunks each; position 0 has some.
   ExportedGroup(const ExportedShape& shape, std::uint64_t seed, std::uint64_t epoch = 1)
       : scheme_(*redundancy::find_scheme(shape.scheme)) {
     protection_ = {{{"app", 1, {1, 1}}, epoch}, 0, 0, shape.scheme, shape.m, 0, {}, {}, false};
@@ -70,12 +70,12 @@ class ExportedGroup {
     const auto [position, index] = at_[rank];
     return {position, orders()[position].block({index, chunk})};
   }
-  /// Some chunk of a position that has one.
+  /// Returns a chunk of a position that has one.
   std::pair<std::uint32_t, std::uint32_t> of_position(unsigned position) const {
     const auto where = orders()[position].chunk(0);
     return {protection_.members[position][where.rank].rank, static_cast<std::uint32_t>(where.chunk)};
   }
-  /// Of those that are left.
+  /// Returns the exports of the positions that are left.
   std::vector<ExportedPieces> exports(const redundancy::Positions& lost) const {
     std::vector<ExportedPieces> exports;
     for (unsigned p = 0; p < protection_.members.size(); ++p)
@@ -88,15 +88,15 @@ class ExportedGroup {
     return state;
   }
   const Bytes& bytes(const BlockPlace& place) const { return bytes_.at(place); }
-  /// What is at this place.
+  /// Returns the item at this place.
   Item item(const BlockPlace& place) const { return items_.at(place); }
-  /// With what the other one keeps, too.
+  /// Returns this group with the redundancy of the other one added.
   ExportedGroup with(const ExportedGroup& other) const {
     ExportedGroup both = *this;
     both.bytes_.insert(other.bytes_.begin(), other.bytes_.end());
     return both;
   }
-  /// What the task makes of the sources that it names. Their lengths and hashes are what it says.
+  /// Executes the task and returns the block made from its sources. Checks their lengths and hashes.
   Bytes done(const ReconstructionTask& task) const {
     for (const auto& source : task.task.sources) {
       EXPECT_EQ(bytes_.at(source.place).size(), source.length);
@@ -131,7 +131,7 @@ class ExportedGroup {
     protection_.members[position].push_back(std::move(piece));
     return contents;
   }
-  // By the slow rule: term by term, symbol by symbol.
+  // Encodes by the slow rule: term by term, symbol by symbol.
   void encode() {
     const auto n = static_cast<unsigned>(protection_.members.size());
     const auto map = scheme_->map(n, protection_.parities);
@@ -170,7 +170,7 @@ class ExportedGroup {
     return exported;
   }
   std::vector<redundancy::BlockOrder> orders() const { return block_orders(protection_.members); }
-  /// A memory for each position, epoch and kind; the item's number is the offset.
+  /// Names a memory for each position, epoch and kind; the item's number is the offset.
   BlockPlace place(const Item& item) const {
     const bool kept = item.kind == Item::Kind::kept;
     const std::uint64_t epoch = kept ? protection_.id.epoch : 0;
@@ -183,7 +183,7 @@ class ExportedGroup {
 
   std::vector<std::pair<unsigned, std::uint32_t>> at_;                          // by rank: position, index
   std::map<unsigned, std::map<catalog::BlockName, segment::ChunkEntry>> kept_;  // by position
-  std::map<std::pair<unsigned, catalog::BlockName>, std::uint64_t> numbers_;    // of what is kept: of its item
+  std::map<std::pair<unsigned, catalog::BlockName>, std::uint64_t> numbers_;  // of kept blocks: the number of the item
   std::map<BlockPlace, Bytes> bytes_;
   std::map<BlockPlace, Item> items_;
   const redundancy::Scheme* scheme_;

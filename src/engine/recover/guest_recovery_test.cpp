@@ -1,6 +1,5 @@
-// Chunks that are brought as guests, out of what a group of nodes in memory exports: what they are, what they are made
-// of when sources are lost or damaged, what there is no room for, and that nothing stays when something fails. And what
-// pieces are said to consist of.
+// Tests chunks that are recovered as guests from a group of nodes in memory. Covers their content, their sources after
+// loss or damage, and a lack of room. After a failure no chunk may stay. Also tests descriptions of pieces.
 #include <gmock/gmock.h>
 
 #include "engine/ledger/node_state_testing.hpp"
@@ -14,7 +13,7 @@ using Wanted = std::vector<ipc::WantedChunk>;
 constexpr ClientId kLeader = 7;
 const segment::VersionId kGuestVersion{"app", 1, {1, 1}};
 
-/// Whoever is asked exports its part of the group.
+/// Each node that is asked exports its part of the group.
 class GroupInMemory final : public PieceNetwork {
  public:
   explicit GroupInMemory(const ExportedGroup& group) : group_(group) {}
@@ -25,10 +24,10 @@ class GroupInMemory final : public PieceNetwork {
     return std::make_unique<Link>(*this, std::move(nodes));
   }
 
-  redundancy::Positions lost;                            ///< they do not answer
-  std::set<BlockPlace> damaged;                          ///< these read as something else
-  std::map<unsigned, std::vector<BlockPlace>> suspects;  ///< that a node was told of
-  std::atomic<unsigned> reads = 0;                       ///< and `before_read` is called with the number of each
+  redundancy::Positions lost;                            ///< these do not answer
+  std::set<BlockPlace> damaged;                          ///< reads of these return other bytes
+  std::map<unsigned, std::vector<BlockPlace>> suspects;  ///< reported to each node
+  std::atomic<unsigned> reads = 0;                       ///< `before_read` is called with the number of each read
   std::function<void(unsigned)> before_read = [](unsigned) {};
 
  private:
@@ -126,7 +125,7 @@ class GuestRecovery : public NodeStateFixture {
   std::shared_ptr<GroupInMemory> nodes_;
 };
 
-/// One position, or none, is lost, and its pieces are rebuilt chunk by chunk where the scheme can.
+/// At most one position is lost, and its pieces are rebuilt chunk by chunk if the scheme can.
 class GuestsOfSchemes : public GuestRecovery, public testing::WithParamInterface<ExportedShape> {};
 INSTANTIATE_TEST_SUITE_P(Groups, GuestsOfSchemes, testing::ValuesIn(exported_shapes()),
                          [](const auto& tested) { return exported_shape_name(tested.param); });
@@ -238,7 +237,7 @@ TEST_F(GuestRecovery, WhatThisLaunchCannotHaveGoesOnlyWhereNothingElseWould) {
   const auto first = bring(wanted);
   ASSERT_TRUE(first && first->guests.size() == 1);
   EXPECT_NE(core->find(id(8)), nullptr);
-  std::erase(wanted, names(*first)[0]);  // which of them finds the free slot depends on the threads
+  std::erase(wanted, names(*first)[0]);  // the threads decide which of them finds the free slot
   EXPECT_EQ(bring(wanted)->guests.size(), 1U);
   EXPECT_EQ(core->find(id(8)), nullptr);
 }

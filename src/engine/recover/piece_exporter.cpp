@@ -20,10 +20,10 @@ bool serves(const catalog::RedundancySet& redundancy_set, const Ranks& ranks) {
   });
 }
 
-// No client has a number like that, and neither has the redundancy's owner.
+// No client has such a number, and neither has the redundancy's owner.
 ClientId new_owner() { return (os::random_u64() >> 2U) | (ClientId{1} << 63U); }
 
-/// A block of this node: a chunk of a piece, or what is kept.
+/// A block of this node: a chunk of a piece, or a redundancy block.
 struct OwnBlock {
   tier::SlotAddress slot;
   std::uint64_t length = 0;
@@ -147,7 +147,7 @@ base::Result<ExportAnswer> PieceExporter::answer(std::uint64_t peer, const Expor
     const auto state = state_.lock();
     return answer(*state, key, question);
   }();
-  // Its loss may have been told before the question came to a thread: then nobody would tell it again.
+  // The peer's loss may have been noticed before the question reached a thread. It would not be noticed again.
   if (!context_.there(peer)) lost(peer);
   return answered;
 }
@@ -243,7 +243,7 @@ void PieceExporter::close() {
 
 void PieceExporter::stop() {
   close();
-  os::Thread thread;  // waited for without the lock
+  os::Thread thread;  // joined without the lock
   {
     const auto state = state_.lock();
     thread = std::move(state->thread);
@@ -267,7 +267,7 @@ base::Result<ExportedPieces> PieceExporter::make(const ExportQuestion& question)
   return exported;
 }
 
-// What cannot be read now is found again by whoever needs it.
+// A block that cannot be read now will be noticed again by its next reader.
 void PieceExporter::judge_one(const Suspects& suspects) {
   (void)base::caught(suspects.id, [&]() -> base::Status {
     PERDURE_TRY(const auto exported, decode_exported_pieces(*suspects.bytes));
@@ -279,7 +279,7 @@ void PieceExporter::run() {
   for (;;) {
     Key key;
     ExportQuestion question;
-    ClientId owner = 0;  // tells exports of one key apart
+    ClientId owner = 0;  // distinguishes exports of one key
     std::optional<Suspects> suspects;
     {
       auto state = state_.lock();

@@ -1,5 +1,5 @@
 #pragma once
-// Exports what this node has of a version to engines that recover, when they ask for it. (docs/adr/0020)
+// Exports this node's parts of a version to recovering engines that ask for them (docs/adr/0020).
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -16,47 +16,47 @@
 
 namespace perdure::engine {
 
-/// How others name the content of a slot of this node.
+/// Returns the name by which other nodes read the content of a slot of this node.
 using PlaceSlot = std::function<base::Result<BlockPlace>(const tier::SlotAddress&)>;
 
-/// What this node has of what is asked for, with the places where it can be read. Whoever needs them for longer has
-/// pinned the version.
+/// Returns this node's parts that are asked for, with the places where they can be read. A caller that needs them for
+/// longer has to pin the version.
 ExportedPieces export_pieces(Ledger& ledger, const ExportQuestion& question, const PlaceSlot& place);
 
-/// Reads these blocks, of what was exported of the version, from their slots: those that do not have what they should
-/// are not used any more, which is reported.
+/// Reads these exported blocks of the version from their slots. Damaged ones are not used any more, and are reported.
 base::Status judge(Ledger& ledger, const segment::VersionId& id, const ExportedPieces& exported,
                    const std::vector<BlockPlace>& suspects);
 
 struct ExporterContext {
   std::vector<std::byte> address;                 ///< of this node's endpoint
   PlaceSlot place;                                ///< may take a while
-  std::function<bool(std::uint64_t peer)> there;  ///< is it connected still?
+  std::function<bool(std::uint64_t peer)> there;  ///< whether the peer is still connected
   std::function<void()> changed;                  ///< pins were released; called without any lock
 };
 
-/// What was exported stays pinned until the asker says that its recovery is over, or is lost. Messages are answered at
-/// once: mapping slots is the work of a thread of its own, which begins with the first question. Thread-safe.
+/// An exported version stays pinned until the asker ends its recovery, or is lost. Messages are answered at once. Slots
+/// are mapped by a thread of its own, which begins with the first question. Thread-safe.
 class PieceExporter {
  public:
   PieceExporter(Ledger& ledger, ExporterContext context) : ledger_(ledger), context_(std::move(context)) {}
   ~PieceExporter() { stop(); }
-  /// The version is pinned when this returns for the first time. PERDURE_CLOSED for a recovery that is over,
-  /// PERDURE_BUSY for a peer with too many of them, PERDURE_PEER_FAILED (retryable) for the rest of an answer whose
-  /// beginning is not known any more, PERDURE_CORRUPT for what does not fit to earlier questions.
+  /// The version is pinned when this returns for the first time. Fails with PERDURE_CLOSED for a recovery that is over,
+  /// and with PERDURE_BUSY for a peer with too many recoveries. Fails with PERDURE_CORRUPT for a contradiction to
+  /// earlier questions. Fails with PERDURE_PEER_FAILED (retryable) for the rest of an answer whose beginning is
+  /// forgotten.
   base::Result<ExportAnswer> answer(std::uint64_t peer, const ExportQuestion& question);
-  /// The thread looks at the suspects afterwards.
+  /// The thread checks the suspects afterwards.
   void end(std::uint64_t peer, std::uint64_t recovery, const std::vector<BlockPlace>& suspects = {});
   void lost(std::uint64_t peer);
-  /// Nobody's recovery needs anything any more: another launch begins.
+  /// Another launch begins, so no recovery needs anything any more.
   void end_all();
-  /// The same, and nothing is exported from now on. Does not wait for the thread.
+  /// Like end_all(), and exports nothing from now on. Does not wait for the thread.
   void close();
-  /// Returns when the thread has ended, too.
+  /// Like close(), and returns when the thread has ended, too.
   void stop();
 
-  static constexpr std::size_t kPartBytes = 4U << 20;  ///< of an answer, at most
-  static constexpr std::size_t kMostOfAPeer = 64;      ///< recoveries at a time
+  static constexpr std::size_t kPartBytes = 4U << 20;  ///< limit for one part of an answer
+  static constexpr std::size_t kMostOfAPeer = 64;      ///< recoveries of a peer at a time
   static constexpr std::size_t kEndedRemembered = 256;
 
  private:
@@ -76,7 +76,7 @@ class PieceExporter {
     std::map<Key, Export> exports;
     std::deque<Suspects> to_judge;
     std::deque<Key> to_make;
-    std::deque<Key> ended;  // the last few: a question that comes late begins nothing
+    std::deque<Key> ended;  // the last few, so that a late question begins nothing
     os::Thread thread;
   };
   base::Result<ExportAnswer> answer(State& state, const Key& key, const ExportQuestion& question);

@@ -1,5 +1,5 @@
-// What an engine exports when a peer asks, and for how long: until the recovery ended or the asker is gone, whatever
-// messages come twice, late or never.
+// Tests what an engine exports to a peer, and for how long: until the recovery ends or the asker is gone. Messages may
+// come twice, late or never.
 #include "engine/recover/piece_exporter.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 class Exporting : public RedundancyFixture {
  protected:
   static constexpr std::uint64_t kAsker = 5, kRecovery = 77;
-  /// Version 1 is stored, so that only a pin keeps its slot.
+  /// Version 1 is stored, so only a pin keeps its slot.
   void SetUp() override {
     open({2});
     ASSERT_TRUE(checkpoint(1));
@@ -32,7 +32,7 @@ class Exporting : public RedundancyFixture {
   }
   void TearDown() override { exporter_.reset(); }
   ExportQuestion question(std::uint64_t recovery = kRecovery) const { return {recovery, id(1), {0}, {}, 0}; }
-  /// As often as it takes.
+  /// Asks as often as needed.
   ExportedPieces exported(const ExportQuestion& asked, std::uint64_t peer = kAsker) {
     base::Result<ExportAnswer> answer = ExportAnswer{};
     EXPECT_TRUE(test_support::eventually("what is asked for is exported", [&] {
@@ -100,7 +100,7 @@ TEST_F(Exporting, RedundancyIsExportedForTheRanksOfItsGroupOnly) {
   EXPECT_TRUE(exported(asked).parts.empty());
 }
 
-// Of a version that is not on this node any more, and that something newer has superseded: it would be the next to go.
+// The version is no longer on this node, and a newer one has superseded it, so its redundancy would be evicted next.
 TEST_F(Exporting, RedundancyStaysUntilTheRecoveryEnds) {
   ASSERT_TRUE(keep_one(5));
   core->redundancy.node_level_everywhere("app", id(6).attempt.created_ns, {id(5).attempt.created_ns});
@@ -165,7 +165,7 @@ TEST_F(Exporting, WhatEndsWhileItIsMadeIsReleased) {
     if (recovery % 3 != 0) os::sleep_ns(recovery * 300);  // wait: it ends at another moment each time
     exporter_->end(kAsker, recovery);
   }
-  (void)exported(question(1000));  // made after those: the thread is done with them
+  (void)exported(question(1000));  // made after those, so the thread is done with them
   exporter_->end(kAsker, 1000);
   EXPECT_FALSE(pinned());
 }

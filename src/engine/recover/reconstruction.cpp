@@ -35,7 +35,7 @@ class Reconstruction::Group {
     const auto at = find(rank);
     return at ? &model_.members[at->first][at->second] : nullptr;
   }
-  /// The task, or why not.
+  /// Returns the task, or why there is none.
   base::Result<ReconstructionTask> task(std::uint32_t rank, std::uint32_t chunk) const;
 
  private:
@@ -49,7 +49,7 @@ class Reconstruction::Group {
     const auto where = orders_[block.position].chunk(block.number);
     const auto& piece = model_.members[block.position][where.rank];
     auto source = all_.in_place(piece.rank, static_cast<std::uint32_t>(where.chunk), factor);
-    // What is there now must be what was encoded.
+    // The present content must equal the encoded one.
     const auto& encoded = piece.chunks[where.chunk];
     if (!source || source->hash != encoded.hash || source->length != encoded.length) return std::nullopt;
     source->block = block;
@@ -87,7 +87,7 @@ class Reconstruction::Group {
   const redundancy::Scheme* scheme_ = nullptr;
   std::vector<redundancy::BlockOrder> orders_;
   std::shared_ptr<const redundancy::BlockMap> map_;
-  std::vector<std::map<std::uint64_t, catalog::BlockName>> kept_;               // by position: what it has to keep
+  std::vector<std::map<std::uint64_t, catalog::BlockName>> kept_;  // by position: the blocks that it has to keep
   std::map<unsigned, std::pair<unsigned, const ExportedPieces::Part*>> parts_;  // by position: holder, part
   mutable std::optional<redundancy::GroupState> state_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Finds sources for each lost chunk in what all nodes export: the chunk itself, or what others keep and have, as a sum.
-// Pure. A source that turns out to be damaged is not used again. (docs/adr/0014)
+// Finds sources for each lost chunk in what all nodes export: the chunk itself, or a sum of blocks that others have.
+// Pure. A source that turns out to be damaged is not used again (docs/adr/0014).
 #include <memory>
 #include <mutex>
 #include <set>
@@ -12,7 +12,7 @@ namespace perdure::engine {
 
 struct ReconstructionTask {
   EncodingTask task;
-  bool rebuilt = false;          ///< not simply fetched from where it still is
+  bool rebuilt = false;          ///< not simply fetched from a node that still has it
   redundancy::Block block = {};  ///< rebuilt: which one of its group
 };
 
@@ -20,13 +20,13 @@ class Reconstruction {
  public:
   explicit Reconstruction(const std::vector<ExportedPieces>& exported);
   ~Reconstruction();
-  /// With lengths and hashes; PERDURE_NOT_FOUND when no exporter has them.
+  /// Returns the piece with lengths and hashes. Fails with PERDURE_NOT_FOUND if no exporter has them.
   base::Result<segment::Piece> piece(std::uint32_t rank) const;
-  /// PERDURE_CORRUPT, with the reason, when it cannot be had any more.
+  /// Fails with PERDURE_CORRUPT, with the reason, if the chunk cannot be recovered any more.
   base::Result<ReconstructionTask> task(std::uint32_t rank, std::uint32_t chunk) const;
-  /// This source is damaged.
+  /// Notes that this source is damaged.
   void damaged(const EncodingTask::Source& source);
-  /// This holder cannot be read any more.
+  /// Notes that this holder cannot be read any more.
   void gone(unsigned holder);
 
  private:

@@ -1,5 +1,5 @@
-// What can be had after losses, compared with what the schemes say and what the plan of the session promises; what is
-// made of the sources it names is what was lost.
+// Compares what can be recovered after losses with what the schemes and the session's plan promise. Blocks made from
+// the named sources must equal the lost ones.
 #include "engine/recover/reconstruction.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ plan::VersionInventory inventory_of(const std::vector<ExportedPieces>& exports, 
   return inventory;
 }
 
-/// Whether all chunks of a rank can be had; each that can is what it was.
+/// True if all chunks of a rank can be recovered. Each that can must equal the original.
 bool whole(const ExportedGroup& group, const Reconstruction& reconstruction, std::uint32_t rank) {
   const auto piece = reconstruction.piece(rank);
   if (!piece) {
@@ -82,7 +82,7 @@ TEST_P(ReconstructionOf, AfterEveryLossItDoesWhatThePlanPromises) {
   }
 }
 
-/// What nodes export that are asked for no more than what these ranks need.
+/// Returns the exports of nodes that are asked only for what these ranks need.
 std::vector<ExportedPieces> asked_for(const std::vector<ExportedPieces>& all, std::uint32_t ranks,
                                       const std::vector<std::uint32_t>& wanted) {
   const auto among = [](const std::vector<std::uint32_t>& some, std::uint32_t rank) {
@@ -118,14 +118,14 @@ TEST_P(ReconstructionOf, WhatTheNodesAreAskedForIsEnough) {
   }
 }
 
-/// Asks for everything once, so that nothing is looked at for the first time when something is lost later.
+/// Asks for everything once, so that no state is built for the first time after a loss.
 void ask_for_all(const ExportedGroup& group, const Reconstruction& reconstruction) {
   for (std::uint32_t rank = 0; rank < group.ranks(); ++rank)
     for (std::uint32_t c = 0; c < group.piece(rank).chunks.size(); ++c) (void)reconstruction.task(rank, c);
 }
 
-/// Damages what is used for a chunk, one source after the other, until it cannot be had any more. By then as much is
-/// damaged as the scheme says.
+/// Damages the sources of a chunk one after the other until it cannot be recovered any more. By then as many are
+/// damaged as the scheme promises to survive.
 void use_up(const ExportedGroup& group, const redundancy::Positions& lost, std::uint32_t rank, std::uint32_t chunk,
             std::mt19937_64& random) {
   const auto exports = group.exports(lost);

@@ -24,8 +24,8 @@ base::Status want_chunks(ChunkRecovery& recovery, const std::vector<ipc::WantedC
   return {};
 }
 
-// What there is no room for is asked for again: unless something came each time, that would go on for ever. What this
-// launch cannot have of another version goes only where nothing could come without.
+// Callers ask again for chunks that had no room. So a call that makes none fails, or that would go on for ever. Remains
+// of other versions are evicted only if no chunk could be made otherwise.
 base::Status make_some(ChunkRecovery& recovery, const segment::VersionId& id) {
   const auto any_made = [&] {
     const auto& items = recovery.items();
@@ -39,12 +39,12 @@ base::Status make_some(ChunkRecovery& recovery, const segment::VersionId& id) {
                     "raise tier.memory.max_bytes or tier.file.max_bytes", true);
 }
 
-/// A chunk that is verified in its slot.
+/// Describes a chunk that is verified in its slot.
 Guest filled_guest(const segment::ChunkEntry& chunk) {
   return {{chunk.place, chunk.offset}, chunk.length, chunk.hash, true};
 }
 
-// What does not fit into a reply is left for the next.
+// Pieces that do not fit into a reply are left for the next.
 base::Result<ipc::PieceDescriptions> described(const ipc::DescribePieces& request,
                                                const std::vector<ExportedPieces>& exported) {
   const Reconstruction reconstruction(exported);
@@ -64,7 +64,7 @@ base::Result<ipc::PieceDescriptions> described(const ipc::DescribePieces& reques
 
 }  // namespace
 
-// Who does not answer counts as lost: the others may have enough.
+// A node that does not answer counts as lost, since the others may have enough.
 template <class Request>
 std::vector<ExportedPieces> Recoverer::gather(const Request& request, const AskedNodes& nodes,
                                               ExportCollection& collection) {
@@ -124,7 +124,8 @@ base::Result<typename Request::Reply> Recoverer::asking(const Request& request, 
 
 base::Result<ipc::Recovered> Recoverer::answer(ClientId, const ipc::Recover& request) {
   return asking(request, [&](const AskedNodes& nodes) -> base::Result<ipc::Recovered> {
-    ExportCollection collection(nodes.link, request.id, request.nodes);  // what others export stays until this ends
+    // the exports of other nodes stay until this ends
+    ExportCollection collection(nodes.link, request.id, request.nodes);
     ChunkRecovery recovery(context_, stopping_, nodes, request.id, with_servers(gather(request, nodes, collection)));
     std::vector<segment::Piece> pieces;
     ipc::Recovered recovered;
@@ -190,7 +191,7 @@ std::set<ChunkName> Recoverer::filled_of(ClientId client, const ipc::RecoverGues
   return filled;
 }
 
-// What does not fit into the reply goes again: nobody would know of it.
+// Guests that do not fit into the reply are released, since nobody would know of them.
 base::Result<ipc::RecoveredGuests> Recoverer::host(ClientId client, const ipc::RecoverGuests& request,
                                                    ChunkRecovery& recovery) {
   std::map<ChunkName, ChunkRecovery::Item*> made;
@@ -222,7 +223,7 @@ base::Result<ipc::RecoveredGuests> Recoverer::host(ClientId client, const ipc::R
 }
 
 base::Result<ipc::PieceDescriptions> Recoverer::answer(ClientId, const ipc::DescribePieces& request) {
-  // Nobody reads chunks for it, so that no place has to be named.
+  // Nobody reads chunks for it, so no place has to be named.
   const auto no_place = [&](const tier::SlotAddress&) -> base::Result<BlockPlace> {
     return base::fail(PERDURE_UNSUPPORTED, request.id.text(), "its chunks are not exported");
   };

@@ -1,6 +1,6 @@
 #pragma once
-// Recoveries of a node, each over a link of its own to the engines that it asks: of whole pieces, which are staged
-// here, of single chunks, which become guests, and of what pieces consist of. (docs/adr/0014, 0036)
+// Runs a node's recoveries, each over its own link to the engines that it asks. It recovers whole pieces, which are
+// staged here; single chunks, which become guests; and descriptions of pieces (docs/adr/0014, 0036).
 #include "engine/recover/chunk_recovery.hpp"
 
 namespace perdure::engine {
@@ -8,16 +8,16 @@ namespace perdure::engine {
 class Recoverer {
  public:
   explicit Recoverer(RecoveryContext context) : context_(std::move(context)) {}
-  /// Asks the nodes that the request names. Recovers all wanted ranks or none: after a failure nothing stays in slots.
-  /// What this node has of the version has to be pinned by whoever asks for it.
+  /// Asks the nodes that the request names. Recovers all wanted ranks or none: after a failure no slot stays taken. The
+  /// caller has to pin this node's parts of the version.
   base::Result<ipc::Recovered> answer(ClientId client, const ipc::Recover& request);
-  /// The same for guests of a client that was admitted (Guests), but for those for which there is no room.
+  /// Recovers guests of a client that was admitted (Guests), except those for which there is no room.
   base::Result<ipc::RecoveredGuests> answer(ClientId client, const ipc::RecoverGuests& request);
-  /// Out of what this node has, too, whether the request names it or not.
+  /// Also uses this node's parts, whether the request names it or not.
   base::Result<ipc::PieceDescriptions> answer(ClientId client, const ipc::DescribePieces& request);
-  /// It ends soon; what it waits for may take its time.
+  /// Ends soon, but not before the calls that it waits for.
   void stop() { stopping_ = true; }
-  /// It ends at once, whomever it waits for.
+  /// Ends at once, whatever it waits for.
   void break_off();
 
  private:
@@ -35,7 +35,7 @@ class Recoverer {
   RecoveryContext context_;
   std::atomic<bool> stopping_ = false;
   std::mutex link_mutex_;
-  PieceLink* link_ = nullptr;  ///< that is used now; guarded
+  PieceLink* link_ = nullptr;  ///< in use now; guarded
 };
 
 }  // namespace perdure::engine

@@ -1,4 +1,4 @@
-// A recovery that is broken off, whomever it waits for. Whole recoveries: tests/spine.
+// Tests recoveries that are broken off, whatever they wait for. Whole recoveries: tests/spine.
 #include "engine/recover/recoverer.hpp"
 
 #include <gtest/gtest.h>

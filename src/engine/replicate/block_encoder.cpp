@@ -18,8 +18,8 @@ std::vector<BlockEncoder::Input> BlockEncoder::open(const EncodingTask& task, bo
   return inputs;
 }
 
-// What a view shows may change between the hash and the sum. That takes a slot that is written while it is pinned,
-// which is a defect; the parity would then fail where it is used, as what comes out of it has a hash, too.
+// The bytes of a view may change between the hash and the sum. That requires a write to a pinned slot, which is a
+// defect. The parity would then fail when it is used, since a block rebuilt from it has a hash, too.
 base::Result<base::ConstByteSpan> BlockEncoder::next_part(Input& input, std::uint64_t offset, std::size_t bytes) const {
   const std::uint64_t length = input.source->length;
   if (offset >= length) return base::ConstByteSpan();
@@ -68,7 +68,7 @@ base::Status BlockEncoder::check_result(const EncodingTask& task, const base::Ha
                     "what was rebuilt out of it does not match its hash");
 }
 
-// One part of the result, out of the same part of every source. A copy has no sum.
+// Makes one part of the result from the same part of every source. A copy needs no sum.
 base::Status BlockEncoder::combine(const std::optional<redundancy::Combination>& sum, std::vector<Input>& inputs,
                                    std::uint64_t offset, Output& out) const {
   std::vector<base::ConstByteSpan> columns;

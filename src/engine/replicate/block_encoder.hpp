@@ -1,7 +1,7 @@
 #pragma once
-// Makes one redundancy block out of its sources, part by part: every source is read once, hashed on the way,
-// and compared; the result is hashed while it is written to its slot. Where the hash of the result is known, it says as
-// much as those of all sources: only if it is another one are they read again, to find out whose fault that is.
+// Makes one redundancy block from its sources, part by part: each source is read once, hashed on the way, and compared.
+// The result is hashed while it is written to its slot. If the result's hash is known in advance, it proves as much as
+// the hashes of all sources. Only if it differs are they read again, to find the faulty source.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,28 +15,29 @@ namespace perdure::engine {
 /// A block of another node that is mapped here; its bytes may change.
 struct BlockView {
   base::ConstByteSpan bytes;
-  std::shared_ptr<const void> mapping;  ///< that lives as long as this
+  std::shared_ptr<const void> mapping;  ///< as long as this lives, so does the mapping
 };
 
-/// How the bytes of a source are got at.
+/// The ways to read the bytes of a source.
 struct BlockReader {
-  /// The block itself, where it is mapped here. May be empty: no.
+  /// Returns the block itself if it is mapped here, else nullopt. May be empty: no block is mapped.
   std::function<std::optional<BlockView>(const EncodingTask::Source&)> view;
-  /// Bytes [offset, offset + target.size()) of it.
+  /// Reads the source's bytes [offset, offset + target.size()).
   std::function<base::Status(const EncodingTask::Source&, std::uint64_t offset, base::ByteSpan target)> read;
 };
 
-/// Parts of this size are in the cache from their hash to their sum.
+/// Parts of this size stay in the cache from their hash to their sum.
 inline constexpr std::size_t kEncodePartBytes = 128 * base::KiB;
-/// What is not mapped here is read so much at a time: one answer of a network takes longer than such a part.
+/// Sources that are not mapped here are read this much at a time, since one network answer takes longer than such a
+/// part.
 inline constexpr std::size_t kReadAheadBytes = 16 * kEncodePartBytes;
 
 class BlockEncoder {
  public:
   BlockEncoder(BlockReader reader, tier::SlotIo& slots) : reader_(std::move(reader)), slots_(slots) {}
 
-  /// Into `slot`, which has room for task.length bytes. PERDURE_CORRUPT when a source is not what it was said to be
-  /// (then `bad` says which), or the result is not.
+  /// Writes the block into `slot`, which has room for task.length bytes. Fails with PERDURE_CORRUPT if a source does
+  /// not match its hash (then `bad` names it), or the result does not.
   base::Result<segment::ChunkEntry> encode(const EncodingTask& task, const tier::SlotAddress& slot,
                                            std::optional<redundancy::Block>* bad = nullptr);
 
@@ -44,10 +45,10 @@ class BlockEncoder {
   struct Input {
     const EncodingTask::Source* source = nullptr;
     std::optional<BlockView> view;
-    std::vector<std::byte> buffer;   ///< of kReadAheadBytes at most
+    std::vector<std::byte> buffer;   ///< at most kReadAheadBytes
     std::uint64_t buffer_begin = 0;  ///< offset in the block
     std::size_t buffered = 0;
-    bool hashed = true;  ///< else the hash of the result says the same
+    bool hashed = true;  ///< otherwise the hash of the result proves the same
     base::Hasher hasher;
   };
   struct Output {

@@ -1,4 +1,4 @@
-// Blocks of redundancy, and blocks rebuilt out of it: the bytes, and what is never believed.
+// Tests redundancy blocks, and blocks rebuilt from them: their bytes, and the sources that must be refused.
 #include "engine/replicate/block_encoder.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ Bytes random_bytes(std::uint64_t seed, std::size_t size) {
   return bytes;
 }
 
-/// A stripe of three data items of different lengths, which a map stands for the network of; the last may be empty.
+/// A stripe of three data items of different lengths, the last of which may be empty. A map stands in for the network.
 class OneStripe : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -36,7 +36,7 @@ class OneStripe : public testing::TestWithParam<bool> {
   EncodingTask::Source source(unsigned item) {
     return {{item, 7}, 1, items_[item].size(), base::hash128(items_[item]), {{}, item}};
   }
-  /// Out of known items as the code says; a block that is known is copied.
+  /// Returns the task that makes `wanted` from known items, as the code says; a known block is copied.
   EncodingTask task_for(unsigned wanted, const std::vector<unsigned>& known) {
     EncodingTask task{{7, 0}, wanted < kData ? items_[wanted].size() : items_[0].size(), {}, {}};
     redundancy::Items available;
@@ -69,7 +69,7 @@ class OneStripe : public testing::TestWithParam<bool> {
     EXPECT_TRUE(slots_.read(at, 0, data, hasher));
     return data;
   }
-  /// What encode() makes, which has to be in the slot with its hash.
+  /// Returns the block that encode() makes, which has to be in the slot with its hash.
   base::Result<Bytes> made(const EncodingTask& task) {
     const auto at = slot();
     PERDURE_TRY(const auto chunk, encoder().encode(task, at, &bad_));
@@ -104,7 +104,7 @@ TEST_P(OneStripe, ParitiesAreThoseOfTheCode) {
 TEST_P(OneStripe, ACopyIsTheBlock) {
   EncodingTask task{{7, 1}, items_[1].size(), {source(1)}, {}};
   EXPECT_EQ(made(task).value(), items_[1]);
-  task.length += 9;  // what it does not have counts as zeros
+  task.length += 9;  // missing bytes count as zeros
   Bytes longer = items_[1];
   longer.resize(task.length);
   EXPECT_EQ(made(task).value(), longer);
@@ -124,7 +124,7 @@ TEST_P(OneStripe, ASourceThatIsNotWhatItWasSaidToBeIsNamed) {
   encode_all();
   for (const unsigned damaged : {1U, 3U}) {
     EncodingTask task = task_for(0, {1, 2, 3});
-    items_[damaged].back() ^= std::byte{1};  // of the longer parity: beyond what is needed of it
+    items_[damaged].back() ^= std::byte{1};  // in the longer parity, beyond the part that is needed
     const auto refused = made(task);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);

@@ -102,7 +102,7 @@ void Encoding::consider(Block block) {
     if (kept.position == protection_.position) consider_kept(kept);
 }
 
-// It can be made when every block of it that exists was offered.
+// The block can be made when all its existing sources were offered.
 void Encoding::consider_kept(const redundancy::Kept& kept) {
   EncodingTask task{{kept.stripe, kept.index}, 0, {}, {}};
   for (const auto& term : map_->recipe(kept)) {
@@ -116,7 +116,7 @@ void Encoding::consider_kept(const redundancy::Kept& kept) {
   if (given_.insert(task.name).second) ready_.push_back(std::move(task));
 }
 
-// What was offered before the last position announced.
+// Looks at blocks that were offered before the last position announced.
 void Encoding::consider_all() {
   for (unsigned position = 0; position < members_.size(); ++position)
     for (std::uint64_t number = 0; number < members_[position]->places.size(); ++number)

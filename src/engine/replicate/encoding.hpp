@@ -1,6 +1,6 @@
 #pragma once
-// What one position of a group knows of a version's redundancy, and what it can encode next. Pure: no thread, no
-// socket, no clock; what is heard may come twice and in any order. (docs/adr/0014)
+// Tracks what one position of a group knows about a version's redundancy, and which blocks it can encode next. Pure: no
+// thread, no socket, no clock. Messages may come twice and in any order (docs/adr/0014).
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -16,15 +16,15 @@
 
 namespace perdure::engine {
 
-/// How a group replicates a version, the same on all positions.
+/// How a group replicates a version; the same on all positions.
 struct GroupScheme {
   const redundancy::Scheme* scheme = nullptr;
-  unsigned members = 0;      ///< n; positions 0 .. n-1, and n is the parity server where the scheme has one
+  unsigned members = 0;      ///< n; positions 0 .. n-1, and n is the parity server if the scheme has one
   unsigned parities = 0;     ///< m
   std::uint32_t number = 0;  ///< of the group in its epoch
 };
 
-/// Where a block can be read: as the network names the memory, and the offset in it.
+/// The place where a block can be read: the network's name of the memory, and the offset in it.
 struct BlockPlace {
   std::vector<std::byte> memory;
   std::uint64_t offset = 0;
@@ -41,20 +41,20 @@ struct OfferedBlock {
   PERDURE_FIELDS(number, hash, place)
 };
 
-/// A block that is to be made as the sum of others: what a position keeps, or one that was lost.
+/// A block to be made as the sum of others: one that a position keeps, or one that was lost.
 struct EncodingTask {
   struct Source {
-    redundancy::Block block;        ///< for messages; of what is kept: who keeps it, and its stripe
-    redundancy::Symbol factor = 1;  ///< what it is multiplied with before it is added
+    redundancy::Block block;        ///< for messages; of a kept block: the position that keeps it, and its stripe
+    redundancy::Symbol factor = 1;  ///< multiplied with the source before it is added
     std::uint64_t length = 0;
     base::Hash128 hash;
     BlockPlace place;
-    unsigned holder = 0;  ///< for recovery: which exporter it is of
+    unsigned holder = 0;  ///< for recovery: the exporter that has it
   };
   catalog::BlockName name;
   std::uint64_t length = 0;
-  std::vector<Source> sources = {};        ///< of a copy: one, with the factor 1
-  std::optional<base::Hash128> hash = {};  ///< that it must have, where that is known
+  std::vector<Source> sources = {};        ///< a copy has one, with the factor 1
+  std::optional<base::Hash128> hash = {};  ///< of the result, if it is known
 };
 
 class Encoding {
@@ -66,27 +66,28 @@ class Encoding {
   std::uint32_t ranks() const { return protection_.ranks; }
   const std::map<catalog::BlockName, segment::ChunkEntry>& kept_blocks() const { return protection_.kept; }
 
-  /// The pieces that the ranks of a position will have: lengths count, hashes do not yet. PERDURE_MISMATCH when
-  /// something else was said before.
+  /// Notes the pieces that the ranks of a position will have: lengths count, hashes do not yet. Fails with
+  /// PERDURE_MISMATCH if they differ from an earlier announcement.
   base::Status announced(unsigned position, std::vector<segment::Piece> pieces);
-  /// Of a position that has announced. PERDURE_INVALID_ARGUMENT for a block that it does not have.
+  /// Notes an offer of a position that has announced. Fails with PERDURE_INVALID_ARGUMENT for a block that it does not
+  /// have.
   base::Status offered(unsigned position, const OfferedBlock& block);
   bool has_announced(unsigned position) const { return members_[position].has_value(); }
 
-  /// Each exactly once, as soon as all it is made of was offered.
+  /// Returns each task exactly once, as soon as all its sources were offered.
   std::optional<EncodingTask> next_task();
   void kept(const catalog::BlockName& name, const segment::ChunkEntry& chunk) { protection_.kept[name] = chunk; }
-  /// It could not be done: next_task() gives it again.
+  /// The task failed, and next_task() returns it again.
   void failed(EncodingTask task) { ready_.push_back(std::move(task)); }
 
-  /// Every block of every position was offered, and all that this position has to keep is kept.
+  /// True if every block of every position was offered, and this position keeps all that it has to keep.
   bool complete() const;
-  /// All blocks of the group, by position and number; once complete().
+  /// Returns all blocks of the group, by position and number. Only once complete().
   std::vector<std::vector<EncodingTask::Source>> blocks() const;
-  /// What the catalog is to say then.
+  /// Returns the record for the catalog. Only once complete().
   catalog::RedundancySet redundancy_set() const;
 
-  /// A position (this one included) keeps its part.
+  /// Notes that a position (possibly this one) keeps its part.
   void keeps(unsigned position) { keepers_.insert(position); }
   bool reached() const;
 
@@ -111,7 +112,7 @@ class Encoding {
   std::vector<std::optional<Member>> members_;
   std::deque<EncodingTask> ready_;
   std::set<catalog::BlockName> given_;
-  std::uint64_t to_keep_ = 0;  ///< blocks; once all have announced
+  std::uint64_t to_keep_ = 0;  ///< number of blocks; known once all have announced
   std::set<unsigned> keepers_;
 };
 

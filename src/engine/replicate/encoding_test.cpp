@@ -1,4 +1,4 @@
-// What a position has to encode, whatever the order in which it hears of blocks.
+// Tests that a position encodes the right blocks, whatever the order in which it learns of their sources.
 #include "engine/replicate/encoding.hpp"
 
 #include <gmock/gmock.h>
@@ -29,13 +29,13 @@ struct EncodingCase {
   unsigned n, m;
 };
 
-/// Something that one position hears of another.
+/// A message from one position to another.
 struct News {
   unsigned position = 0;
-  std::optional<std::uint64_t> block;  // nothing: the announcement
+  std::optional<std::uint64_t> block;  // nullopt: the announcement
 };
 
-/// A group whose positions have up to three ranks with up to seven chunks each, or nothing at all.
+/// A group whose positions have up to three ranks with up to seven chunks each, or none at all.
 class HeardGroup {
  public:
   HeardGroup(const EncodingCase& c, std::uint64_t seed)
@@ -54,7 +54,7 @@ class HeardGroup {
     for (const auto& piece : pieces_[position]) count += piece.chunks.size();
     return count;
   }
-  /// Everything once, and something twice; a position's blocks come after its announcement.
+  /// Returns each message once, and some twice. A position's blocks come after its announcement.
   std::vector<News> news() {
     std::vector<std::vector<News>> queues;
     for (unsigned p = 0; p < scheme_.members; ++p) {

@@ -1,4 +1,4 @@
-// A version's flush waits for its level node, until that fails or has to be tried again, and not for ever.
+// Tests that a version's flush waits for its level node, until that fails or has to be retried, and not for ever.
 #include "engine/replicate/scripted_group_testing.hpp"
 
 namespace perdure::engine {
@@ -7,12 +7,12 @@ namespace {
 class FlushHold : public ScriptedGroup {
  protected:
   void SetUp() override { options_.first_ns = kHour; }
-  /// Node 0's flush would begin now.
+  /// True if node 0 would begin the flush now.
   bool may_flush(const segment::VersionId& id) {
     const auto guard = nodes_[0]->lock();
     return nodes_[0]->core().flushes.next() == id;
   }
-  /// Messages between these positions come to the gate.
+  /// Stops messages between these positions at the gate.
   void hold(unsigned from, unsigned to) {
     script([this, from, to](unsigned sender, unsigned receiver, const GroupMessage&) -> base::Status {
       if (sender == from && receiver == to) gate_.wait();
@@ -73,7 +73,7 @@ TEST_F(FlushHold, LastsNoLongerThanItMay) {
   EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached);
 }
 
-// The pipeline has the flush before.
+// The pipeline lists the flush first.
 TEST_F(FlushHold, IsNotBegunWhereTheFlushDoesNotWait) {
   options_.first_ns = 0;
   make({"xor", 3, 1, 0}, 1);

@@ -1,6 +1,6 @@
 #pragma once
-// What the engines of a group tell each other about a version's redundancy. Each message may come
-// twice or never, and what was said once holds. Everything received is checked here before anybody acts on it.
+// The engines of a group exchange these messages about a version's redundancy. Each may come twice or never, and its
+// statement holds from then on. Everything received is checked here before anybody acts on it.
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace perdure::engine {
 
-/// The pieces that the ranks of this position have, the group it takes itself to be in, and what can be read already.
+/// Announces the pieces that this position's ranks have, the group it believes to be in, and the blocks that can be
+/// read already.
 struct Announce {
   std::string scheme;
   unsigned members = 0;
@@ -22,20 +23,20 @@ struct Announce {
   PERDURE_FIELDS(scheme, members, parities, group, ranks, pieces, blocks)
   std::string wrong() const;
 };
-/// Blocks of this position that are in their slots.
+/// Offers blocks of this position that are in their slots.
 struct Offer {
   std::vector<OfferedBlock> blocks;
   PERDURE_FIELDS(blocks)
 };
-/// This position keeps all that it has to keep.
+/// Reports that this position keeps all that it has to keep.
 struct Keeps {
   PERDURE_FIELDS()
 };
-/// This position's part of the version is in the store.
+/// Reports that this position's part of the version is in the store.
 struct Stored {
   PERDURE_FIELDS()
 };
-/// This position will not do its part: the version stays at its lower level for the whole group.
+/// Reports that this position will not do its part. The version stays at its lower level for the whole group.
 struct Withdraw {
   std::string why;
   PERDURE_FIELDS(why)
@@ -49,9 +50,9 @@ struct GroupMessage {
   std::string wrong() const { return position <= 64 ? "" : "field 'position' is beyond 64"; }
 };
 
-/// A reason is cut after 1000 bytes, here and where it is read.
+/// A reason is cut after 1000 bytes, by the sender and by the receiver.
 std::vector<std::byte> encode(const GroupMessage& message);
-/// PERDURE_CORRUPT when anything is missing or out of range.
+/// Fails with PERDURE_CORRUPT if anything is missing or out of range.
 base::Result<GroupMessage> decode_group_message(base::ConstByteSpan bytes);
 
 }  // namespace perdure::engine

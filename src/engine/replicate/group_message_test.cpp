@@ -1,4 +1,4 @@
-// Messages between the engines of a group: what is written is read again, and nothing else is believed.
+// Tests that messages between the engines of a group round-trip, and that malformed ones are refused.
 #include "engine/replicate/group_message.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(GroupMessage, AReasonIsReadAgainAndCutWhereItIsTooLong) {
   const GroupMessage wordy{sample_messages()[4].id, 1, Withdraw{std::string(5000, 'x')}};
   EXPECT_EQ(why(wordy), std::string(1000, 'x'));
   EXPECT_LT(encode(wordy).size(), 1200U) << "it is cut before it is sent";
-  const auto heard = decode_group_message(base::encode_fields(wordy));  // by somebody who cuts nothing
+  const auto heard = decode_group_message(base::encode_fields(wordy));  // from a sender that cuts nothing
   ASSERT_TRUE(heard) << heard.error().text();
   EXPECT_EQ(std::get<Withdraw>(heard->body).why.size(), 1000U);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a group of nodes in one process, their ranks' checkpoints, and what must be kept of them and where.
+// For tests: runs a group of nodes in one process, makes checkpoints, and checks the redundancy that each node keeps.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace perdure::engine {
 
 using test_support::eventually;
 
-/// No thread has anything to do, nor tries something again soon.
+/// True if no thread has anything to do, nor retries something soon.
 [[nodiscard]] inline bool quiescent() { return test_support::quiescent({}, std::chrono::milliseconds(50)); }
 
 /// Retries come at once, and captures are followed however small they are.
@@ -31,7 +31,7 @@ class GroupNode {
  public:
   explicit GroupNode(std::uint64_t slots, const char* kind = "file",
                      const ReplicatorOptions& options = group_options()) {
-    const std::uint64_t room = kind == std::string("memory") ? 2 * base::MiB : kChunk;  // of the least slot
+    const std::uint64_t room = kind == std::string("memory") ? 2 * base::MiB : kChunk;  // size of the smallest slot
     std::vector<std::unique_ptr<tier::Tier>> tiers;
     tiers.push_back(*tier::make_tier(kind, {0, directory_ / "tier", kChunk, slots * room}));
     ledger_ = std::make_unique<Ledger>(*catalog::Catalog::open(directory_.path()), std::move(tiers), reports_);
@@ -44,7 +44,7 @@ class GroupNode {
     all.busy = [this] { return busy_.load(); };
     replicator_ = std::make_unique<Replicator>(*ledger_, reports_, std::move(all), [] {});
   }
-  /// A committed piece of each rank, with so many chunks of random content; the last one is short.
+  /// Commits a piece of each rank, with so many chunks of random content; the last one is short.
   void checkpoint(const segment::VersionId& id, const std::vector<std::uint64_t>& chunks, std::uint32_t first_rank,
                   std::uint32_t ranks, std::mt19937_64& random) {
     const auto guard = ledger_->lock();
@@ -56,14 +56,14 @@ class GroupNode {
     }
     EXPECT_TRUE(core_->held.commit({id, {{0, 1, mine}}}));
   }
-  /// A committed piece of one rank, which another node brings to the store.
+  /// Commits a piece of one rank, which another node brings to the store.
   void receive(const segment::VersionId& id, std::uint64_t chunks, std::uint32_t rank, std::uint32_t ranks,
                std::mt19937_64& random) {
     const auto guard = ledger_->lock();
     stage(id, rank, chunks, ranks, random);
     EXPECT_TRUE(core_->held.commit({id, {}}));
   }
-  /// A capture of one rank with so many chunks is announced; write() makes one of them after the other.
+  /// Announces a capture of one rank with so many chunks; write() writes them one after the other.
   void begin(const segment::VersionId& id, std::uint32_t rank, std::uint64_t chunks, std::uint32_t ranks) {
     capture_ = {rank, kChunk, {{0, 1, chunks * kChunk}}, {}};
     ipc::Begin begin{id, ranks, capture_, {{0, 1, {rank}}}};
@@ -105,11 +105,11 @@ class GroupNode {
     const auto usage = core_->tiers()[0]->usage();
     return usage.slots - usage.free_slots;
   }
-  /// Others want this node's processors.
+  /// Says whether other threads want this node's processors.
   void be_busy(bool busy) { busy_ = busy; }
   /// Only with lock() held, once the replicator has anything to do.
   NodeState& core() { return *core_; }
-  /// What is kept under this id, as it is now.
+  /// Returns the present set under this id.
   std::optional<catalog::RedundancySet> redundancy_set(const catalog::RedundancyId& id) {
     const auto guard = ledger_->lock();
     const auto* found = core_->redundancy.find(id);
@@ -143,14 +143,14 @@ class GroupNode {
   test_support::TemporaryDirectory directory_;
   Reports reports_;
   std::unique_ptr<Ledger> ledger_;
-  NodeState* core_ = nullptr;  ///< in it
+  NodeState* core_ = nullptr;  ///< inside the ledger
   tier::SlotIo slots_;
   segment::Piece capture_;
   std::atomic<bool> busy_ = false;
   std::unique_ptr<Replicator> replicator_;
 };
 
-/// Messages arrive at once; everybody's slots are files that everybody can read.
+/// Messages arrive at once, and all slots are files that everybody can read.
 class DirectLink : public GroupLink {
  public:
   explicit DirectLink(std::vector<std::unique_ptr<GroupNode>>& nodes) : nodes_(nodes) {}
@@ -183,7 +183,7 @@ struct GroupCase {
   unsigned trouble;  // percent
 };
 
-/// Who makes links says what they are like.
+/// A fixture for groups; derived fixtures choose the links.
 class GroupFixtureBase : public testing::Test {
  protected:
   virtual std::shared_ptr<GroupLink> link(unsigned position) = 0;
@@ -202,7 +202,7 @@ class GroupFixtureBase : public testing::Test {
   void join(std::uint64_t epoch) {
     for (unsigned p = 0; p < nodes_.size(); ++p) ASSERT_TRUE(nodes_[p]->replicator().join(membership(p, epoch)));
   }
-  /// Up to three ranks a node, each with up to five chunks.
+  /// Makes a checkpoint of up to three ranks a node, each with up to five chunks.
   void checkpoint(const segment::VersionId& id) {
     std::vector<std::vector<std::uint64_t>> chunks(nodes_.size());
     std::uint32_t ranks = 0;
@@ -223,7 +223,7 @@ class GroupFixtureBase : public testing::Test {
         const auto state = node->replicator().state(id);
         if (state.failed) ADD_FAILURE() << state.failed->text();
         failed = failed || state.failed;
-        // The catalog says so before the replicator has heard of it: until then it does not act on it.
+        // The catalog has it before the replicator is told. Until then the replicator does not act on it.
         all = all && state.reached && !state.under_way;
       }
       return all || failed;
@@ -246,7 +246,7 @@ class GroupFixtureBase : public testing::Test {
     const auto chunk = block(id, which);
     return chunk ? nodes_[which.position]->content(*chunk) : std::vector<std::byte>();
   }
-  /// What has to be kept, by the slow rule: term by term, symbol by symbol.
+  /// Computes a redundancy block by the slow rule: term by term, symbol by symbol.
   std::vector<std::byte> expected(const segment::VersionId& id, unsigned position, catalog::BlockName name) {
     const auto map = scheme_.scheme->map(scheme_.members, scheme_.parities);
     std::vector<std::uint64_t> blocks(scheme_.members);
@@ -263,7 +263,7 @@ class GroupFixtureBase : public testing::Test {
     }
     return sum;
   }
-  /// Every block of every node has redundancy blocks on other nodes, with the right content.
+  /// Checks that every block of every node has redundancy blocks on other nodes, with the right content.
   void expect_protected(const segment::VersionId& id, std::uint64_t epoch) {
     for (unsigned p = 0; p < nodes_.size(); ++p) {
       const auto redundancy_set = nodes_[p]->redundancy_set({id, epoch});

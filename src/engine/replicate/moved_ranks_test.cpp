@@ -1,4 +1,5 @@
-// A rank that migrated has left its piece where it was. It is replicated where it runs now, and there only.
+// Tests a rank that migrated and left its piece where it was: the piece is replicated where the rank runs now, and only
+// there.
 #include "engine/replicate/scripted_group_testing.hpp"
 
 namespace perdure::engine {
@@ -17,7 +18,7 @@ class MovedRanks : public ScriptedGroup {
       asked_.push_back(id);
     };
   }
-  /// From node 0, which brings it to the store with its own rank's piece.
+  /// Moves it from node 0, which stores it with its own rank's piece.
   void move_rank_1() {
     nodes_[0]->checkpoint(first_, {2, 2}, 0, 3, random_);
     nodes_[1]->receive(first_, 2, 1, 3, random_);
@@ -52,7 +53,7 @@ TEST_F(MovedRanks, AreProtectedWhereTheyRunNow) {
   }
 }
 
-// Node 0 could be lost before it has brought the piece there, and node 1 after it.
+// Node 0 could be lost before it has stored the piece, and node 1 after it.
 TEST_F(MovedRanks, AreKeptUntilTheStoreHasThemThoughTheNodeTheyAreOnHasNothingToStore) {
   make({"xor", 3, 1, 0}, 1);
   move_rank_1();

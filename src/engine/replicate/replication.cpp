@@ -40,10 +40,10 @@ bool passes(const base::Error& error) {
 }
 
 std::optional<base::Status> answer_to_unknown(const GroupMessage& message, KnownBefore known) {
-  // Said again, or it cannot matter any more; the sender hears of the abort from its own ranks.
+  // It is a repetition, or cannot matter any more. The sender learns of the abort from its own ranks.
   if (known == KnownBefore::reached || known == KnownBefore::aborted) return base::Status();
   const bool ends = std::holds_alternative<Withdraw>(message.body) || std::holds_alternative<Stored>(message.body);
-  if (ends) return base::Status();  // these come after an announcement: it is forgotten
+  if (ends) return base::Status();  // these follow an announcement, so the version is forgotten
   if (known == KnownBefore::dropped)
     return base::fail(PERDURE_NOT_FOUND, message.id.text(), "it was given up on a node of the group");
   if (std::holds_alternative<Announce>(message.body)) return std::nullopt;
@@ -60,7 +60,7 @@ Replication::Replication(catalog::RedundancyId id, GroupScheme group, unsigned p
 std::vector<ReplicationAction> Replication::step(const ReplicationEvent& event, const Moment& moment) {
   moment_ = moment;
   actions_.clear();
-  actions_.reserve(16);  // as many as most steps make: to say what is done needs no more memory then
+  actions_.reserve(16);  // enough for most steps, so that act() allocates no memory
   react(kReplicationTable[kind_of(event)][static_cast<std::size_t>(state_.phase)], event);
   if (state_.phase != Phase::ended) proceed();
   plan_to_wake();
@@ -193,17 +193,17 @@ void Replication::return_blocks() {
   state_.blocks = BlockOwner::nobody;
 }
 
-// Others may use this node's slots again, and those of blocks that were made, but never recorded. While the record is
-// being made its outcome says who has them.
+// Other versions may reuse this node's slots, and those of blocks that were made but never recorded. While the record
+// is being made, its outcome decides who holds them.
 void Replication::release() {
   let_flush();
   if (one_of(Phase::committed, Phase::reaching)) act(action::Unpin{});
   if (state_.blocks == BlockOwner::replication) return_blocks();
 }
 
-// Nobody counts on a level that is not reached. What was recorded for it would keep slots, and the version, until a
-// newer one is protected everywhere. An earlier launch's record stays, and all that is only forgotten: after a death
-// that may still help.
+// Nobody relies on a level that is not reached. Its records would keep slots, and the version, until a newer one is
+// protected everywhere. An earlier launch's record stays, and so does one of a version that is only forgotten: after a
+// death it may still help.
 void Replication::withdraw(const base::Error& error, WithdrawnBy by) {
   why_ = error;
   act(action::ReportWithdrawn{error, state_.store >= StoreHas::own_part});
@@ -217,7 +217,8 @@ void Replication::withdraw(const base::Error& error, WithdrawnBy by) {
   drop_order();
 }
 
-// The server's room is for what somebody may still need. What is being ordered is dropped when the server has answered.
+// The server's room is for parities that may still be needed. An order in flight is dropped when the server has
+// answered.
 void Replication::drop_order() {
   if (state_.order != ServerOrder::kept && state_.order != ServerOrder::ask_again) return;
   state_.order = ServerOrder::dropped;
@@ -249,9 +250,9 @@ void Replication::try_again(const event::EncodingFailed& failed) {
   --state_.encoding;
   const bool no_room = failed.error.code == PERDURE_NO_SPACE && !failed.before_commit;
   if (no_room) act(action::SeekRoom{});
-  // Captures may wait for the slots that it keeps: the store has it, or will from others.
+  // Captures may wait for the slots that it keeps, while the store has the version, or will get it from other nodes.
   if (no_room && failed.nothing_to_store) return withdraw(failed.error, WithdrawnBy::this_node);
-  // Until the commit a peer's slot may have been given back with its capture: nothing is known to be wrong.
+  // Before the commit, a peer's slot may have been given back with its capture. Then nothing is known to be wrong.
   if (!failed.before_commit && !no_room && !passes(failed.error)) return withdraw(failed.error, WithdrawnBy::this_node);
   encoding_.failed(failed.task);
   let_flush();
@@ -267,7 +268,7 @@ void Replication::note_recorded() {
   encoding_.keeps(position_);
 }
 
-// What the catalog cannot take now it may take later; what it refuses is a defect.
+// A failure of the catalog may pass, but a refusal is a defect.
 void Replication::catalog_failed(const base::Error& error) {
   if (error.code == PERDURE_INVALID_ARGUMENT || error.code == PERDURE_NOT_FOUND)
     withdraw(error, WithdrawnBy::this_node);
@@ -372,8 +373,8 @@ void Replication::sent_in_vain(PeerProgress& peer, MessageUnderWay kind, const b
   }
 }
 
-// Once to everybody who may wait for this node's part: who was told of it, or told of it. Whoever withdrew tells the
-// others himself.
+// A withdrawal is sent once to each position that may wait for this node's part: it was told of the version, or
+// announced it. A position that withdrew itself tells the others.
 bool Replication::waits_for_this_node(unsigned position) const {
   const PeerProgress& peer = state_.peers[position];
   return position != position_ && state_.withdrawn_by == WithdrawnBy::this_node && peer.said != PeerSaid::withdrew &&
@@ -459,7 +460,7 @@ void Replication::make_room(const event::RoomWanted& wanted) {
            WithdrawnBy::this_node);
 }
 
-// Not all of the group may ever say that they have stored their part: whose pieces others store, and who is cut off.
+// Some positions may never report their part as stored: those whose pieces others store, and those that are cut off.
 void Replication::ask_store(const event::RoomWanted& wanted) {
   if (wanted.nothing_to_store) act(action::AskStore{});
 }
@@ -476,7 +477,7 @@ void Replication::proceed() {
   state_.wake_at_ns = 0;
   if (state_.flush_held && moment_.now_ns >= state_.hold_until_ns) let_flush();
   if (state_.phase == Phase::reached && all_stored()) {
-    // Nobody will rebuild anything out of what is kept for this version: there is the store.
+    // Nobody will rebuild anything from redundancy of this version, since the store has it.
     act(action::NoteGroupStored{});
     drop_order();
     return end();
@@ -514,7 +515,7 @@ void Replication::work() {
   }
 }
 
-// The others have all they need of this node's slots, and know what this node keeps of theirs.
+// True if the others have all they need of this node's slots, and know what this node keeps of theirs.
 bool Replication::all_told() const {
   const PeerKnows needed = state_.order == ServerOrder::kept ? PeerKnows::server_keeps : PeerKnows::recorded;
   for (unsigned position = 0; position < state_.peers.size(); ++position)

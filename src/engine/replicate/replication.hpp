@@ -1,6 +1,6 @@
 #pragma once
-// The redundancy of one version on one node, in one launch of the job: what happens goes in, what is to be done comes
-// out. Pure: no thread, no message, no clock, no slot; answers may come in any order, messages twice. (docs/adr/0014)
+// A state machine drives the redundancy of one version on one node in one launch: events go in, actions come out. Pure:
+// no thread, no message, no clock, no slot. Answers may come in any order, messages twice (docs/adr/0014).
 #include <compare>
 #include <map>
 #include <optional>
@@ -11,38 +11,38 @@
 namespace perdure::engine {
 
 struct ReplicationOptions {
-  unsigned threads = 1;                    ///< blocks that are made at the same time
-  std::uint64_t retry_ns = 200'000'000;    ///< after a position could not be reached, or there was no room
-  std::uint64_t hold_ns = 10'000'000'000;  ///< so long at most the flush waits for level node; 0: it does not
+  unsigned threads = 1;                    ///< blocks that are encoded at the same time
+  std::uint64_t retry_ns = 200'000'000;    ///< delay after a position could not be reached, or there was no room
+  std::uint64_t hold_ns = 10'000'000'000;  ///< the longest that the flush waits for level node; 0: it does not wait
 };
 
 /// When an event happens.
 struct Moment {
   std::uint64_t now_ns = 0;
-  bool busy = false;  ///< others want the processors: what is not committed waits
+  bool busy = false;  ///< other threads want the processors, so uncommitted versions wait
 };
 
-/// Who holds the slots of the blocks that were made here.
+/// The holder of the slots of blocks that were made here.
 enum class BlockOwner : std::uint8_t { replication, record_under_way, catalog, nobody };
-/// What is known of the store. `own_part`: all that the ranks of this node have.
+/// The known content of the store. `own_part`: all pieces of this node's ranks.
 enum class StoreHas : std::uint8_t { nothing, own_part, whole };
-/// Of parities at a server; only position 0 orders. `heard`: position 0 says that they are there.
+/// Progress of parities at a server; only position 0 orders. `heard`: position 0 reported that they are there.
 enum class ServerOrder : std::uint8_t { none, wanted, under_way, ask_again, kept, dropped, heard };
 enum class WithdrawnBy : std::uint8_t { nobody, this_node, peer };
 
-/// What another position said, the last of these that came.
+/// The last message of another position.
 enum class PeerSaid : std::uint8_t { nothing, announced, recorded, stored, withdrew };
-/// What another position has agreed to hear, in this order.
+/// The messages that another position has acknowledged, in this order.
 enum class PeerKnows : std::uint8_t { nothing, announced, recorded, server_keeps, stored, withdrawn };
-/// The message to it that is under way.
+/// The message to it that is in flight.
 enum class MessageUnderWay : std::uint8_t { none, announce, offer, keeps, server_keeps, stored, withdraw };
 
 struct PeerProgress {
   PeerSaid said = PeerSaid::nothing;
   PeerKnows knows = PeerKnows::nothing;
   MessageUnderWay sending = MessageUnderWay::none;
-  std::size_t offered = 0;           ///< of this node's blocks, that it agreed to
-  std::size_t blocks_under_way = 0;  ///< in the message
+  std::size_t offered = 0;           ///< number of this node's blocks that it acknowledged
+  std::size_t blocks_under_way = 0;  ///< number of blocks in the message in flight
   std::uint64_t retry_at_ns = 0;     ///< 0: at once
   friend auto operator<=>(const PeerProgress&, const PeerProgress&) = default;
 };
@@ -55,11 +55,11 @@ struct ReplicationState {
   WithdrawnBy withdrawn_by = WithdrawnBy::nobody;
   bool flush_held = false;
   bool announced = false;           ///< the pieces of this node are known
-  unsigned encoding = 0;            ///< blocks that are being made
-  std::uint64_t hold_until_ns = 0;  ///< of the flush
-  std::uint64_t retry_at_ns = 0;    ///< of encoding, recording and ordering; 0: at once
+  unsigned encoding = 0;            ///< blocks that are being encoded
+  std::uint64_t hold_until_ns = 0;  ///< for the flush
+  std::uint64_t retry_at_ns = 0;    ///< for encoding, recording and ordering; 0: at once
   std::uint64_t wake_at_ns = 0;
-  std::vector<PeerProgress> peers;  ///< by position; this one's is not used
+  std::vector<PeerProgress> peers;  ///< by position; this node's entry is not used
   friend auto operator<=>(const ReplicationState&, const ReplicationState&) = default;
 };
 
@@ -68,15 +68,16 @@ class Replication {
   Replication(catalog::RedundancyId id, GroupScheme group, unsigned position, std::uint32_t ranks,
               ReplicationOptions options);
 
-  /// What is to be done now, in this order. What is carried out at once (the ledger's) comes before what takes time.
+  /// Handles an event and returns the actions to take now, in order. Actions that the ledger takes at once come before
+  /// those that take time.
   std::vector<ReplicationAction> step(const ReplicationEvent& event, const Moment& moment);
 
   const ReplicationState& state() const { return state_; }
   const Encoding& encoding() const { return encoding_; }
   const catalog::RedundancyId& id() const { return encoding_.id(); }
-  /// Why it was withdrawn or dropped.
+  /// Returns why it was withdrawn or dropped.
   const std::optional<base::Error>& why() const { return why_; }
-  /// The pieces of this node; empty before they are known, or where none of its ranks has one.
+  /// Returns the pieces of this node; empty before they are known, or if none of its ranks has one.
   const std::vector<segment::Piece>& pieces() const { return pieces_; }
 
  private:
@@ -135,23 +136,23 @@ class Replication {
   ReplicationOptions options_;
   ReplicationState state_;
   std::vector<segment::Piece> pieces_;
-  std::vector<OfferedBlock> offers_;  ///< of this node, in the order in which they came
+  std::vector<OfferedBlock> offers_;  ///< of this node, in the order of their offers
   std::optional<base::Error> why_;
-  Moment moment_;                           ///< of the step under way
-  std::vector<ReplicationAction> actions_;  ///< of the step under way
+  Moment moment_;                           ///< of the present step
+  std::vector<ReplicationAction> actions_;  ///< of the present step
 };
 
-/// What this node knows of a version that has no Replication here.
+/// This node's knowledge of a version that has no Replication here.
 enum class KnownBefore : std::uint8_t {
   nothing,
   reached,  ///< level node, in this launch
   aborted,  ///< its capture ended without a commit, as it does on all nodes
-  dropped   ///< given up on this node
+  dropped   ///< dropped on this node
 };
-/// The answer to a message about it. Nothing: a Replication begins with this message.
+/// Answers a message about such a version. nullopt: a Replication begins with this message.
 std::optional<base::Status> answer_to_unknown(const GroupMessage& message, KnownBefore known);
 
-/// Trying again can help, without anybody doing anything.
+/// True if a retry can help without anybody's intervention.
 bool passes(const base::Error& error);
 
 }  // namespace perdure::engine

@@ -1,6 +1,6 @@
 #pragma once
-// What can happen to the redundancy of one version on one node, and what is then to be done. Plain data: whoever
-// carries an action out says later, as an event, how it went. (replication.hpp)
+// Lists the events that can happen to the redundancy of one version on one node, and the actions that follow. Plain
+// data: the code that carries an action out reports the outcome as an event (replication.hpp).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,20 +14,20 @@ namespace perdure::engine {
 
 namespace event {
 
-/// More of the capture under way on this node can be read by the others. `pieces`: of all its ranks, without hashes.
+/// The others can read more of the capture under way on this node. `pieces`: of all its ranks, without hashes.
 struct CapturePublished {
   std::vector<segment::Piece> pieces;
-  std::vector<OfferedBlock> blocks;  ///< since the last time
+  std::vector<OfferedBlock> blocks;  ///< since the last event
 };
 /// The capture on this node ended without a commit.
 struct CaptureOver {};
 /// The version is committed on this node.
 struct Committed {};
-/// The answer to action::Publish: all blocks of this node can be read by the others.
+/// The answer to action::Publish: the others can read all blocks of this node.
 struct Published {
   std::vector<segment::Piece> pieces;
-  std::vector<OfferedBlock> blocks;  ///< that were not published while it was captured
-  bool part_stored = false;          ///< this node's part is in the store already
+  std::vector<OfferedBlock> blocks;  ///< that were not published during the capture
+  bool part_stored = false;          ///< the store has this node's part already
 };
 /// Slots of this node could not be made readable.
 struct PublishingFailed {
@@ -41,8 +41,8 @@ struct Encoded {
 struct EncodingFailed {
   EncodingTask task;
   base::Error error;
-  bool before_commit = false;     ///< as the action said
-  bool nothing_to_store = false;  ///< of this version, by this node
+  bool before_commit = false;     ///< as in the action
+  bool nothing_to_store = false;  ///< this node has nothing of this version to store
 };
 /// Answers to action::Record.
 struct Recorded {};
@@ -54,7 +54,7 @@ struct ReachedNoted {};
 struct NotingFailed {
   base::Error error;
 };
-/// A message of another position.
+/// A message from another position.
 struct Received {
   GroupMessage message;
 };
@@ -69,20 +69,20 @@ struct Ordered {
 };
 /// This node's part of the version is in the store.
 struct PartStored {};
-/// The store has all of the version, whoever brought it there.
+/// The store has all of the version, whichever nodes stored it.
 struct WholeAtStore {};
-/// Slots are short on this node.
+/// This node is short of slots.
 struct RoomWanted {
   enum class By { captures, redundancy } by = By::captures;
-  bool nothing_to_store = false;  ///< of this version, by this node
+  bool nothing_to_store = false;  ///< this node has nothing of this version to store
 };
-/// The version is given up on this node.
+/// The version is dropped on this node.
 struct Dropped {};
 /// A newer version of the name is at level node.
 struct Superseded {};
-/// This node is in this group no longer.
+/// This node is no longer in this group.
 struct Left {};
-/// A time that action::WakeAt named has come, or others may want the processors no longer.
+/// The time of action::WakeAt has come, or other threads may no longer want the processors.
 struct Timer {};
 
 }  // namespace event
@@ -95,65 +95,65 @@ using ReplicationEvent = std::variant<event::CapturePublished, event::CaptureOve
 
 namespace action {
 
-/// What the sender of the event::Received hears.
+/// The reply to the sender of the event::Received.
 struct Answer {
   base::Status status;
 };
-/// The version's slots on this node stay as they are, until Unpin.
+/// Pins the version's slots on this node until Unpin.
 struct Pin {};
 struct Unpin {};
-/// The flush of the version waits, until LetFlush.
+/// Holds the flush of the version back until LetFlush.
 struct HoldFlush {};
 struct LetFlush {};
 /// Makes the slots of the committed version readable. Once; answered by Published or PublishingFailed.
 struct Publish {};
-/// Answered by Sent. At most one at a time to each position.
+/// Sends a message; at most one at a time to each position. Answered by Sent.
 struct Send {
   unsigned position = 0;
   GroupMessage message;
 };
-/// Into a slot of this node. Answered by Encoded or EncodingFailed.
+/// Encodes a block into a slot of this node. Answered by Encoded or EncodingFailed.
 struct Encode {
   EncodingTask task;
   bool before_commit = false;  ///< takes only a slot that no capture will need
 };
-/// Into the catalog. Answered by Recorded or RecordingFailed. From then on the catalog holds the slots.
+/// Writes the set to the catalog, which holds the slots from then on. Answered by Recorded or RecordingFailed.
 struct Record {
   catalog::RedundancySet redundancy_set;
 };
-/// Into the catalog. Answered by ReachedNoted or NotingFailed.
+/// Writes to the catalog that level node is reached. Answered by ReachedNoted or NotingFailed.
 struct NoteReached {};
-/// The version is at level node as far as this group goes.
+/// The version is at level node as far as this group is concerned.
 struct Reached {};
-/// Nobody needs what is kept any more: all positions have stored their part.
+/// All positions have stored their part, so nobody needs the redundancy any more.
 struct NoteGroupStored {};
-/// The catalog's record of what is kept, if there is one, and its slots.
+/// Drops the catalog's record of the redundancy, if there is one, and its slots.
 struct DropRedundancy {};
-/// Slots of blocks that were made and not recorded.
+/// Gives back the slots of blocks that were made and not recorded.
 struct GiveBack {
   std::vector<segment::ChunkEntry> blocks;
 };
-/// Of parities at the server. Answered by Ordered.
+/// Orders parities at the server. Answered by Ordered.
 struct Order {
   std::vector<std::vector<EncodingTask::Source>> blocks;
 };
 struct DropOrder {};
-/// Whether it has all of this version: if so, event::WholeAtStore.
+/// Asks the store whether it has all of this version. If so, event::WholeAtStore follows.
 struct AskStore {};
-/// Redundancy finds no room: every version of this node is to hear of it.
+/// Redundancy finds no room: every version of this node gets an event::RoomWanted.
 struct SeekRoom {};
-/// The version does not reach level node.
+/// Reports that the version does not reach level node.
 struct ReportWithdrawn {
   base::Error why;
   bool part_stored = false;
 };
-/// A newer version was at level node before this one.
+/// Counts this version as superseded: a newer one was at level node first.
 struct CountSuperseded {};
-/// An event::Timer is to come then. Replaces what was said before; 0: none.
+/// Requests an event::Timer at that time. Replaces an earlier request; 0: none.
 struct WakeAt {
   std::uint64_t ns = 0;
 };
-/// Nothing more will be done. Answers that are still to come have to be handed in.
+/// Ends the Replication. Answers that are still to come must be delivered.
 struct Forget {};
 
 }  // namespace action

@@ -1,6 +1,6 @@
 #pragma once
-// What the replicator's threads have to do, in the order in which they do it. Not thread-safe: the replicator's mutex
-// guards it.
+// Queues the jobs of the replicator's threads in the order of execution. Not thread-safe: the replicator's mutex guards
+// it.
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,9 +11,9 @@ namespace perdure::engine {
 
 class ReplicationJobs {
  public:
-  /// Publishing comes first. Then newer versions: once one is at level node, the older ones do not matter any more.
-  /// Then messages, which others wait for. Drops at the parity server are done one at a time, when nothing else can be;
-  /// orders wait for them: a drop makes room, and may have the same name.
+  /// Publishing comes first. Then come newer versions: once one is at level node, the older ones do not matter any
+  /// more. Then come messages, which others wait for. Drops at the parity server run one at a time, when no other job
+  /// can. Orders wait for them: a drop makes room, and may have the same name.
   enum class Kind : std::uint8_t { publish, send, work, order, drop };
   struct Job {
     Kind kind = Kind::work;
@@ -24,9 +24,9 @@ class ReplicationJobs {
                      std::move(run));
     if (kind == Kind::drop) ++drops_;
   }
-  /// Of whom: the thread that asks parity servers, one that does all else, or one that does all.
+  /// The kind of thread: the one that asks parity servers, one that does all other jobs, or one that does all.
   enum class For : std::uint8_t { all, server, all_else };
-  /// Nothing: none can be done now. The job is under way until done().
+  /// Returns a job, which is running until done(); nullopt if none can run now.
   std::optional<Job> next(For who) {
     for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
       const Kind kind = it->first.kind;
@@ -44,7 +44,7 @@ class ReplicationJobs {
     dropping_ = false;
     --drops_;
   }
-  /// So many are there for these to do, be it later.
+  /// Counts the jobs for these threads, including those that cannot run yet.
   std::size_t waiting(For who) const {
     if (who == For::all) return waiting_.size();
     std::size_t count = 0;
@@ -52,7 +52,7 @@ class ReplicationJobs {
       if (is_for_server(rank.kind) == (who == For::server)) ++count;
     return count;
   }
-  std::size_t drops() const { return drops_; }  ///< that wait or are under way
+  std::size_t drops() const { return drops_; }  ///< that wait or run
 
  private:
   static bool is_for_server(Kind kind) { return kind == Kind::order || kind == Kind::drop; }

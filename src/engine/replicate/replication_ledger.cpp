@@ -23,13 +23,13 @@ bool ReplicationLedger::promise(const segment::VersionId& id) {
   return state->redundancy.promise(id);
 }
 
-// A piece that migrated to where its rank runs is not this node's to store: the one that it came from does that, some
+// A piece that migrated to its rank's node is not this node's to store. The node that it came from stores it at some
 // time.
 bool ReplicationLedger::part_stored(const segment::VersionId& id, const std::vector<segment::Piece>& pieces) const {
   const auto state = ledger_.lock();
   const auto* held = state->find(id);
   if (held == nullptr) return false;
-  if (pieces.empty()) return held->all_stored();  // none of its ranks: it has only what it wrote for others
+  if (pieces.empty()) return held->all_stored();  // none of its ranks: it has only pieces that it stores for others
   return std::all_of(pieces.begin(), pieces.end(), [held](const auto& piece) { return held->stored(piece.rank); });
 }
 
@@ -151,7 +151,7 @@ base::Result<ReplicationLedger::Capture> ReplicationLedger::observe_committed(
   observed.ranks = held->ranks;
   std::vector<std::uint64_t> counts;
   for (const auto& [rank, piece] : held->pieces) {
-    // A rank that migrated has left its piece here; where it runs now it is replicated.
+    // A rank that migrated has left its piece here. It is replicated on the node where the rank runs now.
     if (!ranks.empty() && !ranks.contains(rank)) continue;
     observed.pieces.push_back(piece);
     counts.push_back(piece.chunks.size());

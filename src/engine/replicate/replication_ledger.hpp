@@ -1,5 +1,5 @@
 #pragma once
-// What replication asks and tells the state of its node. Each call takes the ledger's lock, and returns without it.
+// Replication reaches its node's state through this class. Each call takes the ledger's lock, and returns without it.
 // Thread-safe.
 #include <optional>
 #include <set>
@@ -20,25 +20,25 @@ class ReplicationLedger {
  public:
   ReplicationLedger(Ledger& ledger, Reports& reports) : ledger_(ledger), reports_(reports) {}
 
-  /// Of all ranks of the job, of a version that is held here; nothing: it is not.
+  /// Returns the number of ranks in the job, for a version that is held here; nullopt if it is not.
   std::optional<std::uint32_t> ranks_of(const segment::VersionId& id) const;
-  /// Level node is reached, as far as the catalog says.
+  /// True if the catalog has a record that level node is reached.
   bool reached(const catalog::RedundancyId& id) const;
-  /// Somebody counts on this version. True: level node is reached in this launch, and all of it is here.
+  /// Notes that somebody relies on this version. True: level node is reached in this launch, and all of it is here.
   bool promise(const segment::VersionId& id);
-  /// All of these pieces were brought to the store by this node. None: all that it has to bring.
+  /// True if this node stored all of these pieces. If none are given: all that it has to store.
   bool part_stored(const segment::VersionId& id, const std::vector<segment::Piece>& pieces) const;
   bool nothing_to_store(const segment::VersionId& id) const;
 
   void pin(const segment::VersionId& id, bool pinned);
   void hold_flush(const segment::VersionId& id, bool held);
-  /// `spare`: only a slot that no capture will need. PERDURE_NO_SPACE.
+  /// `spare`: takes only a slot that no capture will need. Fails with PERDURE_NO_SPACE.
   base::Result<tier::SlotAddress> take_slot(const segment::VersionId& id, std::uint64_t bytes, bool spare);
   void give_back(const std::vector<segment::ChunkEntry>& blocks);
   void give_back(const tier::SlotAddress& slot);
   base::Status record(const catalog::RedundancySet& redundancy_set);
   base::Status note_reached(const catalog::RedundancyId& id);
-  /// Where the catalog cannot take it, that is reported.
+  /// A failure of the catalog is reported.
   void drop(const catalog::RedundancyId& id);
   void note_group_stored(const catalog::RedundancyId& id);
   void count_encoded(std::uint64_t bytes);
@@ -46,18 +46,18 @@ class ReplicationLedger {
   void count_superseded();
   void report(const std::string& text) { reports_.add(text); }
 
-  /// It is being captured here, and its pieces that are known have fewer bytes.
+  /// True if it is being captured here, and its known pieces have fewer bytes.
   bool captures_less(const segment::VersionId& id, std::uint64_t bytes) const;
   struct Capture {
     bool over = false;  ///< it ended without a commit
     std::uint32_t ranks = 0;
-    std::vector<segment::Piece> pieces;  ///< of all ranks of this node, without hashes; none: not to be replicated now
+    std::vector<segment::Piece> pieces;  ///< of all ranks of this node, without hashes; empty: not to be replicated now
     std::vector<BlockInSlot> blocks;
   };
-  /// What there is of a capture, and the blocks that were written since `seen`, which grows.
+  /// Returns the present content of a capture, and the blocks written since `seen`, which is updated.
   Capture observe_capture(const segment::VersionId& id, std::size_t& seen) const;
-  /// A committed version's pieces, of these ranks (none: of all), and its blocks. PERDURE_UNAVAILABLE: some have left
-  /// their slots.
+  /// Returns a committed version's pieces, of these ranks (none: of all), and its blocks. Fails with
+  /// PERDURE_UNAVAILABLE if some have left their slots.
   base::Result<Capture> observe_committed(const segment::VersionId& id, const std::set<std::uint32_t>& ranks) const;
 
  private:

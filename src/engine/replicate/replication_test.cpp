@@ -1,5 +1,5 @@
-// The redundancy of a version in groups of two and of three positions: every order of events up to some length, with
-// messages that are lost, repeated and late, and whatever else can go wrong in between.
+// Tests the redundancy of a version in groups of two and of three positions. Tries every order of events up to some
+// length, with lost, repeated and late messages and other failures in between.
 #include "engine/replicate/replication.hpp"
 
 #include <deque>
@@ -18,8 +18,8 @@ namespace {
 /// Walks the states of a group, breadth first.
 class GroupSearch {
  public:
-  /// Every sequence of so many events from here on; as long as there are new states. False, with the way there in
-  /// message(), where something that was promised does not hold, or somebody waits for ever.
+  /// Tries every sequence of up to `depth` events from here, as long as there are new states. False if a promise is
+  /// broken or a position waits for ever; message() then has the sequence.
   bool run(const SimulatedGroup& start, std::size_t depth) {
     states_.clear();
     states_.push_back({start, 0, {}, 0});
@@ -33,11 +33,11 @@ class GroupSearch {
         if (!next.broken().empty()) return fail(at, choice, next.broken());
         if (known_.insert(next.key()).second) states_.push_back({std::move(next), at, choice, states_[at].depth + 1});
       }
-      if (at > 0) states_[at].group = SimulatedGroup("buddy", 2, 0, {});  // its memory
+      if (at > 0) states_[at].group = SimulatedGroup("buddy", 2, 0, {});  // frees its memory
     }
     return true;
   }
-  /// The same from every state of the history in which nothing goes wrong.
+  /// Does the same from every state of the history without failures.
   bool run_along(SimulatedGroup group, std::size_t depth) {
     for (bool more = true; more;) {
       known_.clear();
@@ -48,7 +48,7 @@ class GroupSearch {
     }
     return true;
   }
-  /// From here, when nothing goes wrong any more, everybody comes to an end.
+  /// True if all positions come to an end from here without further failures.
   bool ends(SimulatedGroup group) {
     states_.clear();
     states_.push_back({std::move(group), 0, {}, 0});
@@ -105,7 +105,7 @@ struct Histories {
   const char* name;
   const char* scheme;
   Trouble trouble;
-  std::size_t depth = 1000;  ///< more than there is
+  std::size_t depth = 1000;  ///< more than any history has
 };
 
 Histories two(const char* name, const std::function<void(Trouble&)>& choose, const char* scheme = "xor") {
@@ -114,7 +114,7 @@ Histories two(const char* name, const std::function<void(Trouble&)>& choose, con
   return {name, scheme, trouble, trouble.captured ? 10U : 1000U};
 }
 
-/// All histories of two positions that each have one block: however long, and of captures up to ten events.
+/// All histories of two positions that each have one block: of any length, and of captures up to ten events.
 class AllHistories : public testing::TestWithParam<Histories> {};
 INSTANTIATE_TEST_SUITE_P(
     TwoPositions, AllHistories,
@@ -163,7 +163,7 @@ TEST(ReplicationOfThree, WhateverGoesWrongInBetweenItEnds) {
   EXPECT_TRUE(server.run_along({"parity-server", 3, 1, trouble}, 1)) << server.message();
 }
 
-/// Every kind as often as every other.
+/// Chooses every kind of event equally often.
 SimulatedGroup::Choice choose(const std::vector<SimulatedGroup::Choice>& choices, std::mt19937_64& random) {
   std::map<SimulatedGroup::Happens, std::vector<SimulatedGroup::Choice>> kinds;
   for (const auto& choice : choices) kinds[choice.what].push_back(choice);
@@ -185,7 +185,7 @@ void play(SimulatedGroup group, const std::vector<std::pair<Happens, unsigned>>&
   EXPECT_TRUE(search.ends(group)) << search.message();
 }
 
-// Histories that chance hardly finds.
+// Plays histories that random choice hardly finds.
 void play_rare_histories() {
   const std::vector<std::pair<Happens, unsigned>> aborted = {{Happens::capture, 0}, {Happens::news, 0},
                                                              {Happens::follow, 0},  {Happens::deliver, 0},
@@ -210,7 +210,7 @@ void play_rare_histories() {
                                      {Happens::fail, 1}});
 }
 
-// Long histories by chance, with more than one thing that goes wrong. Every pair of the table comes up, or cannot.
+// Plays long random histories with more than one failure. Every pair of the table must occur, or be impossible.
 TEST(ReplicationTable, EveryPairComesUpOrIsSaidToBeImpossible) {
   SimulatedGroup::seen() = {};
   play_rare_histories();
@@ -229,7 +229,7 @@ TEST(ReplicationTable, EveryPairComesUpOrIsSaidToBeImpossible) {
     for (unsigned i = 0; i < 60; ++i) {
       const auto choices = group.choices();
       if (choices.empty()) break;
-      const auto good = group.good_choice();  // mostly: else few histories come far
+      const auto good = group.good_choice();  // often, since few histories come far otherwise
       const auto choice = good && random() % 2 > 0 ? *good : choose(choices, random);
       way += "\n  " + SimulatedGroup::text(choice);
       group.happen(choice);

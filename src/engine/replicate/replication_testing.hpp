@@ -1,6 +1,6 @@
 #pragma once
-// For tests: a group of positions in one process that replicate one version, without threads, time or slots. Everything
-// that can happen next is a Choice; a copy of the group is a state of the search.
+// For tests: simulates a group of positions that replicate one version, without threads, time or slots. Each possible
+// next event is a Choice; a copy of the group is a state of the search.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace perdure::engine {
 
-/// What goes wrong, or comes by chance, at most so often in one history.
+/// Upper limits for failures and random events in one history.
 struct Trouble {
   unsigned lost = 0;        ///< messages, or their answers
-  unsigned late = 0;        ///< copies of messages that arrive some time, out of order
+  unsigned late = 0;        ///< copies of messages that arrive later, out of order
   unsigned failed = 0;      ///< encodings, records, publications, orders
   unsigned room = 0;        ///< slots are short
   unsigned dropped = 0;     ///< versions
-  unsigned superseded = 0;  ///< one node hears of a newer version
+  unsigned superseded = 0;  ///< one node learns of a newer version
   unsigned left = 0;        ///< one node leaves the group
-  unsigned again = 0;       ///< a version that is committed already is asked to be replicated
+  unsigned again = 0;       ///< a committed version is asked to be replicated again
   bool captured = false;    ///< versions are captured before they are committed, and captures may be aborted
-  bool stored = false;      ///< parts come to the store
+  bool stored = false;      ///< parts are stored
 };
 
 class SimulatedGroup {
@@ -74,14 +74,14 @@ class SimulatedGroup {
            std::to_string(c.index) + ")";
   }
 
-  /// Everything that can happen now.
+  /// Returns everything that can happen now.
   std::vector<Choice> choices() const {
     std::vector<Choice> all;
     for (unsigned n = 0; n < nodes_.size(); ++n) choices_of(n, all);
     for (std::size_t i = 0; i < late_.size(); ++i) all.push_back({Happens::deliver_late, late_[i].to, 0, i});
     return all;
   }
-  /// What happens next when nothing goes wrong any more. Nothing: it is over.
+  /// Returns the next event if nothing fails any more; nullopt: it is over.
   std::optional<Choice> good_choice() const {
     for (unsigned n = 0; n < nodes_.size(); ++n) {
       if (nodes_[n].following) return Choice{Happens::follow, n, 0, 0};
@@ -91,7 +91,7 @@ class SimulatedGroup {
       }
     }
     if (!late_.empty()) return Choice{Happens::deliver_late, late_[0].to, 0, 0};
-    for (unsigned n = 0; n < nodes_.size(); ++n) {  // what one node hears of the whole job, the others hear, too
+    for (unsigned n = 0; n < nodes_.size(); ++n) {  // a fact about the whole job reaches all nodes
       if (any_left_ && !nodes_[n].left) return Choice{Happens::leave, n, 0, 0};
       if (any_superseded_ && alive(nodes_[n])) return Choice{Happens::supersede, n, 0, 0};
       if (may_commit(nodes_[n])) return Choice{Happens::commit, n, 0, 0};
@@ -103,9 +103,9 @@ class SimulatedGroup {
         if (nodes_[n].instances[i].wake_at_ns != 0) return Choice{Happens::timer, n, i, 0};
     return std::nullopt;
   }
-  /// What was promised and did not hold; empty: nothing.
+  /// Returns the promise that was broken; empty: none.
   const std::string& broken() const { return broken_; }
-  /// Nobody waits for anything any more.
+  /// True if no position waits for anything.
   bool settled() const {
     for (const Node& node : nodes_)
       for (const Instance& instance : node.instances) {
@@ -116,7 +116,7 @@ class SimulatedGroup {
       return node.reserved.empty() && !node.flush_held && (node.kept.empty() || node.catalog != Record::none);
     });
   }
-  /// All that the future depends on.
+  /// Everything that the future depends on.
   std::string key() const;
   void happen(const Choice& choice);
   std::string phases() const {
@@ -128,7 +128,7 @@ class SimulatedGroup {
     return text;
   }
 
-  /// Pairs of event kind and phase that came up.
+  /// Pairs of event kind and phase that occurred.
   using Pairs = std::array<std::array<bool, kReplicationPhases>, kReplicationEventKinds>;
   static Pairs& seen() {
     static Pairs pairs{};
@@ -142,7 +142,7 @@ class SimulatedGroup {
   struct Job {
     JobKind kind = JobKind::publish;
     std::optional<EncodingTask> task = {};
-    bool before_commit = false;  ///< of an encoding; of following a capture: it is over
+    bool before_commit = false;  ///< of an encoding; for a followed capture: it is over
     std::optional<catalog::RedundancySet> record = {};
   };
   struct Mail {
@@ -155,17 +155,17 @@ class SimulatedGroup {
     std::vector<Job> jobs;
     std::vector<Mail> mail;  ///< at most one to each position
     std::uint64_t wake_at_ns = 0;
-    unsigned published = 0;     ///< 1: pieces, 2: blocks, too
+    unsigned published = 0;     ///< 1: pieces, 2: also blocks
     unsigned blocks_heard = 0;  ///< a bit for each position
     bool alive = true, pinned = false, withdrawn = false;
   };
   struct Node {
     Life life = Life::quiet;
     Record catalog = Record::none;
-    std::vector<Instance> instances;  ///< one that is alive, and those that wait for answers
+    std::vector<Instance> instances;  ///< one that is alive, and others that wait for answers
     std::set<std::uint64_t> reserved, kept;
     bool flush_held = false, stored = false, left = false;
-    bool following = false;  ///< a capture of which nobody knew when that began
+    bool following = false;  ///< a capture without a Replication when that began
   };
   struct History {  ///< of a node; for the invariants
     bool recorded = false, withdrew = false, dropped = false;
@@ -198,7 +198,8 @@ class SimulatedGroup {
     return {0, base::hash128(std::vector<std::byte>(1, static_cast<std::byte>(n))), {}};
   }
 
-  /// One thread at a time; not when the version is committed, or what is left is to tell the group.
+  /// One thread at a time follows a capture; none does when the version is committed, or only withdrawals are left to
+  /// send.
   bool may_follow(const Node& node) const {
     const Instance* now = alive(node);
     const bool early = now == nullptr || now->replication.state().phase < ReplicationPhase::committed;
@@ -455,7 +456,7 @@ inline base::Status SimulatedGroup::receive(unsigned n, const GroupMessage& mess
   return answer;
 }
 
-// The same message again changes nothing.
+// A repeated message changes nothing.
 inline void SimulatedGroup::check_repeated(const Instance& instance, const GroupMessage& message) {
   if (instance.replication.state().phase == ReplicationPhase::ended) return;
   Replication again = instance.replication;
@@ -516,7 +517,7 @@ inline void SimulatedGroup::finish(unsigned n, std::size_t i, std::size_t j) {
   }
 }
 
-// What there was of the capture when somebody looked.
+// Delivers the state of the capture when it was observed.
 inline void SimulatedGroup::followed(unsigned n, std::size_t i) {
   unsigned& published = nodes_[n].instances[i].published;
   published = std::min(published + 1, 2U);
@@ -594,7 +595,7 @@ inline void SimulatedGroup::carry_out(unsigned n, std::size_t i, ReplicationActi
   }
 }
 
-// Who is forgotten, and waits for no answer.
+// Removes instances that are forgotten and wait for no answer.
 inline void SimulatedGroup::clean(unsigned n) {
   std::erase_if(nodes_[n].instances, [](const Instance& instance) {
     return !instance.alive && instance.jobs.empty() && instance.mail.empty();

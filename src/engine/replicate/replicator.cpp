@@ -12,7 +12,7 @@ Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions optio
   for (unsigned i = 0; i < options_.threads; ++i) {
     if (const auto begun = start_thread(threads_.all, ReplicationJobs::For::all_else); !begun) threads_.started = begun;
   }
-  if (!threads_.all.empty()) threads_.started = {};  // fewer have to do
+  if (!threads_.all.empty()) threads_.started = {};  // the threads that exist have to do
 }
 
 void Replicator::stop() {
@@ -25,7 +25,7 @@ void Replicator::stop() {
   threads_.wake.notify_all();
   threads_.wake_server.notify_all();
   {
-    std::lock_guard guard(sending_.door->mutex);  // whoever brings an answer has left it
+    std::lock_guard guard(sending_.door->mutex);  // a thread that delivers an answer has left it
     sending_.door->replicator = nullptr;
   }
   threads_.all.join();
@@ -56,11 +56,12 @@ void Replicator::leave() {
     std::lock_guard guard(mutex_);
     left = leave_group();
   }
-  if (left) changed_();  // else nothing did, and at the engine's end nobody is there to hear of it
+  if (left) changed_();  // otherwise nothing changed, and at the engine's end nobody is there to be told
 }
 
-// It may hold the network's last reference: to be let go of without the mutex. The node has left whatever happens: a
-// group that stayed would be told of engines that are gone. Of what memory was refused to, nobody else would let go.
+// The return value may be the network's last reference, so it must be released without the mutex. The node leaves the
+// group whatever happens: a node that stayed would be told of engines that are gone. If memory is refused, nobody else
+// would release the rest.
 std::shared_ptr<const Membership> Replicator::leave_group() noexcept {
   const auto left = std::exchange(versions_, {});
   for (const auto& [id, tracked] : left)
@@ -93,7 +94,7 @@ Replicator::EntryPointer Replicator::find(const catalog::RedundancyId& id) const
   return it == version->second.by_epoch.end() ? nullptr : it->second;
 }
 
-// Made before it has a place: threads look at whatever is there, also after memory was refused here.
+// The entry is complete before it is inserted: threads look at every entry, even after memory was refused here.
 Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks) {
   if (auto known = find(id)) return known;
   const Membership& in = *group_;
@@ -111,7 +112,7 @@ std::vector<Replicator::EntryPointer> Replicator::entries() const {
   return all;
 }
 
-// What an earlier launch reached says nothing: nodes that had a part in it may be gone since.
+// A level that an earlier launch reached proves nothing, since nodes that had a part in it may be gone.
 KnownBefore Replicator::known_before(const catalog::RedundancyId& id) const {
   const KnownBefore* past = past_.find(id.version);
   if ((past != nullptr && *past == KnownBefore::reached) || ledger_.reached(id)) return KnownBefore::reached;
@@ -154,8 +155,8 @@ void Replicator::committed(const segment::VersionId& id) {
   (void)step(find_or_make(redundancy, *ranks), event::Committed{});
 }
 
-// What was reached, and is not whole any more, its group will not speak of again in this launch. A node that has
-// nothing of it has no say.
+// A version that reached the level, and is not whole any more, is not replicated again by its group in this launch. A
+// node that has no part of it has no say.
 ipc::ReplicatingAgain Replicator::again(const segment::VersionId& id) {
   {
     std::lock_guard guard(mutex_);
@@ -201,7 +202,7 @@ void Replicator::superseded(const std::string& name, std::uint64_t attempt_ns, c
 }
 
 void Replicator::release_room() {
-  Held held(*this);  // the group is to hear of what was given up
+  Held held(*this);  // the group must be told of versions that were given up
   for (const auto& entry : entries())
     (void)step(entry,
                event::RoomWanted{event::RoomWanted::By::captures, ledger_.nothing_to_store(entry->id().version)});
@@ -230,7 +231,7 @@ base::Status Replicator::receive(base::ConstByteSpan bytes) {
   return answer;
 }
 
-// The entry is let go of with the mutex: it may have the network, which does not end on a thread of its own.
+// The entry is released with the mutex: it may refer to the network, which must not end on one of its own threads.
 base::Status Replicator::take(GroupMessage message) {
   if (!group_ || group_->epoch != message.id.epoch)
     return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
@@ -242,7 +243,7 @@ base::Status Replicator::take(GroupMessage message) {
   const auto* announce = std::get_if<Announce>(&message.body);
   const EntryPointer entry = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
   auto answer = step(entry, event::Received{std::move(message)});
-  if (!answer && !known) erase(entry);  // what is refused leaves no trace
+  if (!answer && !known) erase(entry);  // a refused message leaves no trace
   return answer;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Brings versions to level `node`: tells the other positions of the group what is in this node's slots, makes the
-// blocks that this position has to keep out of theirs, and hears when the others have done so. All in the background.
-// (docs/adr/0014)
+// Brings versions to level `node` in the background. Tells the other positions of the group which chunks this node has
+// in its slots. Encodes from their chunks the blocks that this position has to keep, and learns when the others have
+// done so (docs/adr/0014).
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -25,22 +25,23 @@ struct Membership {
   unsigned position = 0;
   std::shared_ptr<GroupLink> link;
   std::vector<std::vector<std::byte>> addresses = {};  ///< by position
-  std::shared_ptr<ParityStore> parity = nullptr;       ///< where the scheme has a server
+  std::shared_ptr<ParityStore> parity = nullptr;       ///< if the scheme has a server
   std::set<std::uint32_t> ranks = {};                  ///< that run here now; empty: all that have a piece here
 };
 
 struct ReplicatorOptions {
   unsigned threads = 1;
-  std::uint64_t retry_ns = 200'000'000;  ///< after a peer could not be reached, or there was no room
+  std::uint64_t retry_ns = 200'000'000;  ///< delay after a peer could not be reached, or there was no room
   std::uint64_t first_ns =
       10'000'000'000;          ///< the longest that a flush waits for its version's level node; 0: it does not
-  bool during_capture = true;  ///< where the scheme can: chunks are replicated as they are written
-  /// A smaller capture is replicated when it is committed: its messages would take longer than its encoding.
+  bool during_capture = true;  ///< if the scheme can: chunks are replicated as they are written
+  /// A smaller capture is replicated when it is committed, because its messages would take longer than its encoding.
   std::uint64_t least_early_bytes = 64 * base::KiB;
-  /// Others want the processors, such as ranks that capture: what is not committed yet waits. Empty: never.
+  /// True if other threads want the processors, such as ranks that capture. Then uncommitted versions wait. Empty:
+  /// never.
   std::function<bool()> busy = {};
-  /// This version is at level node, and takes room that is needed: whole_at_store() is to be called if the store has
-  /// all of it. Does not wait for the store.
+  /// Asks whether the store has all of this version, which is at level node and takes room that is needed. If so,
+  /// whole_at_store() is called later. Does not wait for the store.
   std::function<void(const segment::VersionId& id)> ask_store = {};
 };
 
@@ -51,46 +52,47 @@ class Replicator {
   ~Replicator() { stop(); }
   const base::Status& started() const {
     return threads_.started;
-  }             ///< its threads; without any nothing reaches level node
-  void stop();  ///< ends what is under way at its next part; returns when all threads have ended
+  }             ///< of its threads; without any, no version reaches level node
+  void stop();  ///< ends running jobs at their next part; returns when all threads have ended
 
-  /// From now on in this group. What was begun in an earlier one is given up; what it reached stays.
+  /// Works in this group from now on. Replication that was begun in an earlier one is given up; levels that it reached
+  /// stay.
   base::Status join(Membership membership);
-  /// In no group any more, until the next join().
+  /// The node is in no group any more, until the next join().
   void leave();
-  /// There is news of a capture under way: it was announced, a chunk was written, or it ended without a commit.
+  /// A capture under way has news: it was announced, a chunk was written, or it ended without a commit.
   void capturing(const segment::VersionId& id);
   /// Looks again at every capture whose redundancy is being built.
   void reevaluate_captures();
-  /// Captures wait for room. Gives up versions that this node need not bring to the store and that are not at level
-  /// node yet; asks the store about those that are.
+  /// Captures wait for room. Gives up versions that this node need not store and that are not at level node yet. Asks
+  /// the store about those that are.
   void release_room();
-  /// The store has all of this version, whoever brought it there.
+  /// The store has all of this version, whichever nodes stored it.
   void whole_at_store(const segment::VersionId& id);
-  /// The version is committed on this node. Its slots are made readable by a thread: who commits does not wait for
+  /// The version is committed on this node. A thread makes its slots readable, so that the commit does not wait for
   /// that.
   void committed(const segment::VersionId& id);
   /// This node's part of it is in the store.
   void stored(const segment::VersionId& id);
-  /// This node gave it up.
+  /// This node dropped it.
   void gone(const segment::VersionId& id);
-  /// Whoever restores a version asks for it to be replicated, be it for the second time.
+  /// Called after a restore of the version, to replicate it, perhaps for the second time.
   ipc::ReplicatingAgain again(const segment::VersionId& id);
-  /// A newer version than all of these, but those in `keep`, is at level node on all nodes of the job. Those in `keep`
-  /// come first: other groups count on them.
+  /// A newer version than all of these is at level node on all nodes of the job. Versions in `keep` are excepted; they
+  /// come first, since other groups rely on them.
   void superseded(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep);
-  /// A message of another position of the group.
+  /// Takes a message of another position of the group.
   base::Status receive(base::ConstByteSpan message);
 
   struct State {
     bool reached = false;
-    bool under_way = false;             ///< neither of the two yet
-    bool stored = false;                ///< this node brought all that its ranks have of it to the store
+    bool under_way = false;             ///< neither reached nor failed yet
+    bool stored = false;                ///< this node stored all pieces of its ranks
     std::optional<base::Error> failed;  ///< it stays at its lower level
   };
   State state(const segment::VersionId& id) const;
   std::size_t under_way() const;
-  /// The job ends, and the store has these: nothing has to stay for them at the parity server.
+  /// The job ends, and the store has these versions, so the parity server need not keep anything for them.
   void drop_stored(const std::vector<ipc::StoredName>& stored);
 
  private:
@@ -99,19 +101,19 @@ class Replicator {
         : replication(std::move(begun)), group(std::move(in)), number(entry_number) {}
     Replication replication;
     std::shared_ptr<const Membership> group;
-    std::uint64_t number = 0;  ///< no other has it
+    std::uint64_t number = 0;  ///< unique
     std::uint64_t wake_at_ns = 0;
     const catalog::RedundancyId& id() const { return replication.id(); }
     ReplicationPhase phase() const { return replication.state().phase; }
   };
   using EntryPointer = std::shared_ptr<Entry>;
-  /// A version whose slots are made readable, by one thread at a time.
+  /// A version whose slots are being made readable, by one thread at a time.
   struct Publication {
     enum class Wanted { nothing, news, commit } wanted = Wanted::nothing;
     bool running = false;
-    PublishedSlots slots;  ///< of the thread that runs
+    PublishedSlots slots;  ///< used by the running thread
   };
-  /// What is under way for a version.
+  /// The state of a version's replication.
   struct Tracked {
     std::map<std::uint64_t, EntryPointer> by_epoch;
     std::shared_ptr<Publication> publication;
@@ -121,13 +123,13 @@ class Replicator {
     std::uint32_t ranks = 0;  ///< of a capture that can be replicated
     bool over = false;        ///< it ended without a commit
   };
-  /// What is to be told when the mutex is free again.
+  /// Calls to make when the mutex is free again.
   struct Outbox {
     bool changed = false;
     std::vector<segment::VersionId> ask_store;
   };
 
-  /// The mutex. At its end a thread is woken, if there is anything for it to do that none has begun.
+  /// Holds the mutex. When it is released, a thread is woken if there is a job that no thread has begun.
   class Held {
    public:
     explicit Held(Replicator& of) : guard_(of.mutex_), of_(of) {}
@@ -145,12 +147,12 @@ class Replicator {
     std::unique_lock<std::mutex> guard_;
     Replicator& of_;
   };
-  /// Where messages come back to that nobody waits for: they may do so when the replicator is gone.
+  /// Receives the answers to messages that no thread waits for. They may come when the replicator is gone.
   struct Door {
     std::mutex mutex;  // taken before the replicator's
     Replicator* replicator = nullptr;
   };
-  /// A thread that has nothing to do until then; on its stack.
+  /// A thread that is idle until then; lives on its stack.
   struct FreeThread {
     std::uint64_t until_ns = 0;
     bool of_server = false;
@@ -161,7 +163,7 @@ class Replicator {
     bool other = false;   ///< any of the others
   };
 
-  // With mutex_ held.
+  // These need mutex_ held.
   std::shared_ptr<const Membership> leave_group() noexcept;
   EntryPointer find(const segment::VersionId& id) const;
   EntryPointer find(const catalog::RedundancyId& id) const;
@@ -193,7 +195,7 @@ class Replicator {
   void step_timers();
   std::vector<EntryPointer> entries() const;
 
-  // Without it.
+  // These need mutex_ free.
   base::Status start_thread(os::Threads& of, ReplicationJobs::For who);
   void start_thread_for_server();
   void run(ReplicationJobs::For who);
@@ -215,25 +217,26 @@ class Replicator {
 
   mutable std::mutex mutex_;
   bool stopping_ = false;
-  std::shared_ptr<const Membership> group_;  // none: in no group. Who works with it keeps it: leaving waits for nobody
+  // nullptr: in no group. Its users share ownership, so that leaving a group waits for nobody
+  std::shared_ptr<const Membership> group_;
   std::map<segment::VersionId, Tracked> versions_;
   Remembered<KnownBefore> past_{4096};                     // of this epoch
-  std::map<std::string, std::set<std::uint64_t>> wanted_;  // attempts that other groups count on, by name
+  std::map<std::string, std::set<std::uint64_t>> wanted_;  // attempts that other groups rely on, by name
   ReplicationJobs jobs_;
   Outbox outbox_;
   struct Threads {
-    base::Status started;  // fails when none could be begun
+    base::Status started;  // fails if no thread could be begun
     std::condition_variable wake, wake_server;
     os::Threads all;
-    os::Threads of_server;     // one, since this node was first in a group with a parity server
-    bool asks_server = false;  // it is there; guarded, as what follows
+    os::Threads of_server;     // one, as soon as this node was in a group with a parity server
+    bool asks_server = false;  // that thread exists; guarded, like the members that follow
     FreeThread* idle = nullptr;
-    unsigned roused = 0;  // of these, but for the server's, that have yet to find out
+    unsigned roused = 0;  // idle threads that were woken and have not noticed yet, except the server's
   };
   Threads threads_;
   struct Sending {
     std::shared_ptr<Door> door = std::make_shared<Door>();
-    std::uint64_t entries = 0;  // made so far; guarded
+    std::uint64_t entries = 0;  // number made so far; guarded
   };
   Sending sending_;
 };

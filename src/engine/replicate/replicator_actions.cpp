@@ -1,4 +1,4 @@
-// What a Replication says is to be done: at the ledger at once, the rest by the replicator's threads.
+// Carries out the actions of a Replication: those for the ledger at once, the rest by the replicator's threads.
 #include <algorithm>
 
 #include "engine/replicate/replicator.hpp"
@@ -8,12 +8,12 @@ namespace perdure::engine {
 
 base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent& event) {
   const bool early = entry->phase() == ReplicationPhase::capturing ||
-                     std::holds_alternative<event::CapturePublished>(event);  // else nothing yields
+                     std::holds_alternative<event::CapturePublished>(event);  // otherwise no job yields
   const Moment moment{os::monotonic_ns(), early && options_.busy && options_.busy()};
   const auto phase = entry->phase();
   const bool held = entry->replication.state().flush_held;
   base::Status answer;
-  std::exception_ptr thrown;  // the state has gone on: what is to be done besides is done all the same
+  std::exception_ptr thrown;  // the state has advanced, so the other actions are carried out all the same
   for (auto& action : entry->replication.step(event, moment)) {
     try {
       if (const auto* said = std::get_if<action::Answer>(&action)) answer = said->status;
@@ -22,7 +22,7 @@ base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent&
       if (!thrown) thrown = std::current_exception();
     }
   }
-  // Nobody outside waits for what comes before the end, but flushes and those who wait for room.
+  // Before the end, only flushes and those who wait for room are interested in a change.
   const bool over = entry->phase() != phase && entry->phase() >= ReplicationPhase::reached;
   if (over || (held && !entry->replication.state().flush_held)) outbox_.changed = true;
   if (thrown) std::rethrow_exception(thrown);
@@ -63,8 +63,8 @@ void Replicator::carry_out_at_ledger(const EntryPointer& entry, const Replicatio
   if (std::holds_alternative<action::CountSuperseded>(action)) ledger_.count_superseded();
 }
 
-// What a newer version of this group replaces need not be replicated any more, unless the other groups count on it: two
-// groups that each skip what the other one has would never have any version in common.
+// A version that a newer one of this group supersedes need not be replicated, unless other groups rely on it. Two
+// groups that each skip the other's version would never have any version in common.
 void Replicator::reached(const EntryPointer& entry) {
   const auto& id = entry->id().version;
   past_.note(id, KnownBefore::reached);
@@ -80,7 +80,7 @@ void Replicator::forget(const EntryPointer& entry) {
   drop_publication(entry->id().version);
 }
 
-// The publication of a capture that is followed stays.
+// The publication of a capture that is still followed stays.
 void Replicator::erase(const EntryPointer& entry) {
   if (find(entry->id()) != entry) return;
   auto& tracked = versions_.at(entry->id().version);
@@ -95,7 +95,7 @@ void Replicator::drop_publication(const segment::VersionId& id) {
   if (it->second.by_epoch.empty()) versions_.erase(it);
 }
 
-// Of what is at level node the store may have all.
+// The store may have all of a version that is at level node.
 void Replicator::seek_room(const EntryPointer& entry) {
   for (const auto& other : entries())
     if (other != entry)
@@ -119,7 +119,7 @@ void Replicator::drop_at_server(const EntryPointer& entry) {
 // ---- jobs
 
 void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work) {
-  // Newer versions come first, but for what other groups count on.
+  // Newer versions come first, except those that other groups rely on.
   const auto& id = entry->id().version;
   jobs_.add(kind, wanted(id) ? segment::Attempt{~0ULL, 0} : id.attempt, [this, entry, work = std::move(work)] {
     const base::Status done = base::caught(entry->id(), [&]() -> base::Status {
@@ -134,14 +134,14 @@ void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std:
   });
 }
 
-// What was under way for it cannot be told any more: the version stays at its lower level.
+// The outcome of its jobs cannot be delivered any more, so the version stays at its lower level.
 void Replicator::give_up(const EntryPointer& entry, const base::Error& why) {
   base::attempt([&] { ledger_.report(entry->id().text() + ": it does not reach level node: " + why.text()); });
   if (entry->phase() != ReplicationPhase::ended) (void)step(entry, event::Left{});
 }
 
-// Who is connected already gets its message at once, and the thread that receives its answer goes on with it: a thread
-// for each message would be woken twice, and wait in between.
+// A peer that is connected gets its message at once, and the thread that receives its answer continues from there. A
+// thread for each message would be woken twice, and wait in between.
 bool Replicator::begin_send(const EntryPointer& entry, const action::Send& send) {
   const auto told = [door = sending_.door, id = entry->id(), number = entry->number,
                      position = send.position](base::Status outcome) {
@@ -154,7 +154,7 @@ bool Replicator::begin_send(const EntryPointer& entry, const action::Send& send)
   return begun && *begun;
 }
 
-// Of an entry that is gone nobody wants to know; the version may have begun anew.
+// The answer for an entry that is gone is ignored; the version may have begun again.
 void Replicator::sent(const catalog::RedundancyId& id, std::uint64_t number, event::Sent sent) {
   Held held(*this);
   {

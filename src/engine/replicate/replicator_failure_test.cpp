@@ -1,4 +1,4 @@
-// A version that is given up: whoever waits for it hears so, once, and it keeps no room.
+// Tests a version that is given up: everybody who waits for it is told, once, and it keeps no room.
 #include <gmock/gmock.h>
 
 #include "engine/replicate/scripted_group_testing.hpp"
@@ -47,7 +47,7 @@ TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
   nodes_[0]->replicator().release_room();
   EXPECT_TRUE(eventually("the version fails at node 1", [&] { return failed(1, first_); }));
   EXPECT_FALSE(failed(2, first_)) << "it does not wait for anybody yet";
-  nodes_[2]->replicator().committed(first_);  // when node 0 has failed already
+  nodes_[2]->replicator().committed(first_);  // node 0 has failed already
   EXPECT_TRUE(eventually("the version fails at node 2", [&] { return failed(2, first_); }));
 }
 
@@ -166,7 +166,7 @@ TEST_F(FailingGroup, WhatANewerVersionReplacesBeforeItIsProtectedHasNotFailed) {
   EXPECT_EQ(counters(0).replications_superseded, 1U);
 }
 
-// Two groups that each skip what the other one has would never have any version in common.
+// Two groups that each skip the other's version would never have any version in common.
 TEST_F(FailingGroup, WhatOtherGroupsCountOnIsNotSkippedForANewerVersion) {
   make({"xor", 3, 1, 0}, 1);
   const segment::VersionId third{"app", 3, {3, 3}};

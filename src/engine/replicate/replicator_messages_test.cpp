@@ -1,4 +1,4 @@
-// How many messages the positions of a group need: each is a turn of two engines, for as little as it says.
+// Counts the messages that the positions of a group need: each costs a turn of two engines, however little it says.
 #include <gmock/gmock.h>
 
 #include "engine/replicate/scripted_group_testing.hpp"
@@ -35,7 +35,7 @@ TEST_F(CountedGroup, WhatIsCommittedIsAnnouncedWithItsBlocks) {
   for (const auto& [pair, messages] : said_) EXPECT_THAT(messages, ElementsAre("announce 2", "keeps"));
 }
 
-/// Position 0 waits for none of its messages: they arrive, and it hears of that, when the test says so.
+/// Position 0 waits for none of its messages. They arrive, and their answers come, when the test says so.
 class UnhurriedGroup : public GroupFixtureBase {
  protected:
   struct Message {

@@ -1,5 +1,4 @@
-// A group with its parities at a server: what is ordered there, and what is dropped there when it is of no use any
-// more.
+// Tests a group with its parities at a server: what is ordered there, and what is dropped there when it is useless.
 #include <gmock/gmock.h>
 
 #include "engine/replicate/scripted_group_testing.hpp"
@@ -7,10 +6,10 @@
 namespace perdure::engine {
 namespace {
 
-/// A server that makes no parities, and remembers what it would have.
+/// A server that makes no parities, and remembers the orders.
 class RememberedOrders final : public ParityStore {
  public:
-  /// Called when an order comes; whether it is done, or why not.
+  /// Called when an order comes; returns whether it is done, or an error.
   using Answer = std::function<base::Result<bool>()>;
   explicit RememberedOrders(Answer answer) : answer_(std::move(answer)) {}
   base::Result<bool> order(const Group& group, const std::vector<std::vector<std::byte>>&,
@@ -21,7 +20,7 @@ class RememberedOrders final : public ParityStore {
     return answer;
   }
   bool has_answered() const { return answered_ > 0; }
-  std::function<void()> before_drop;  ///< of a version
+  std::function<void()> before_drop;  ///< called before a version is dropped
   std::optional<std::vector<Parity>> find(const Group&) override { return std::nullopt; }
   base::Status rebuild(const Group&, const Lost&, const std::vector<Survivor>&, base::ByteSpan) override { return {}; }
   void drop(const Group& group) override {
@@ -75,7 +74,7 @@ TEST_F(ServedGroup, WhatFailedAfterItWasOrderedIsDropped) {
   make({"parity-server", 3, 1, 0}, 1);
   script([this](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
     if (from != 0 || !std::holds_alternative<Keeps>(message.body)) return {};
-    if (message.position == 3) ++noticed_;  // of the server
+    if (message.position == 3) ++noticed_;  // the server's position
     return to == 1 ? lost() : base::Status();
   });
   commit(first_);

@@ -1,4 +1,4 @@
-// A group of nodes in one process: what each keeps is what the scheme says, whatever happens to messages.
+// Tests a group of nodes in one process: each keeps what the scheme says, whatever happens to messages.
 #include "engine/replicate/replicator.hpp"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// What becomes of messages and reads. Thread-safe.
+/// Decides the fate of messages and reads. Thread-safe.
 class Weather {
  public:
   explicit Weather(std::uint64_t seed, unsigned percent) : random_(seed), percent_(percent) {}
@@ -25,7 +25,7 @@ class Weather {
   unsigned percent_;
 };
 
-/// Loses what the weather says, and says some of it twice.
+/// Loses some messages as the weather decides, and delivers some twice.
 class FilesLink final : public DirectLink {
  public:
   FilesLink(std::vector<std::unique_ptr<GroupNode>>& nodes, Weather& weather) : DirectLink(nodes), weather_(weather) {}
@@ -55,7 +55,7 @@ class ProtectedGroup : public GroupFixture {
     return std::make_shared<FilesLink>(nodes_, *weather_);
   }
   void TearDown() override {
-    for (auto& node : nodes_) node->end();  // before the weather, which their threads ask
+    for (auto& node : nodes_) node->end();  // before the weather, which their threads use
   }
   std::unique_ptr<Weather> weather_;
 };
@@ -169,7 +169,8 @@ class CapturedGroup : public ProtectedGroup {
         node->replicator().capturing(id);
       }
   }
-  /// Until all nodes have so many at once. One that is being made counts; it may fail, and be made again.
+  /// Waits until all nodes use so many slots at once. A block that is being made counts; it may fail, and be made
+  /// again.
   void wait_used(std::uint64_t slots) {
     ASSERT_TRUE(eventually("each node has " + std::to_string(slots) + " slots in use", [&] {
       return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) { return node->used() == slots; });
@@ -185,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, CapturedGroup,
                                   (c.trouble > 0 ? std::string("_trouble") : "");
                          });
 
-// Slots: what each node keeps, with 4 chunks a node; the group has 4 * n * m / (n - m) parities, or 4 * n copies.
+// Slots that each node keeps, with 4 chunks a node. The group has 4 * n * m / (n - m) parities, or 4 * n copies.
 std::uint64_t blocks_kept(const GroupCase& c) { return c.m == 0 ? 4 : 4 * c.m / (c.n - c.m); }
 
 TEST_P(CapturedGroup, WhileProcessorsAreBusyCapturesAreProtectedWhenTheyAreCommitted) {
@@ -254,7 +255,8 @@ TEST_P(LateGroup, NothingIsSentBeforeTheCommit) {
   expect_protected(first_, 7);
 }
 
-// As it is after a restore within one launch: once while it is at level node only, once when it is in the store, too.
+// This happens after a restore within one launch: first while the version is only at level node, then when it is in the
+// store, too.
 TEST_P(OneGroup, WhatIsAskedForAgainWhenItIsReachedKeepsNoRoom) {
   make(GetParam(), 1, 12);
   std::mt19937_64 random(5);

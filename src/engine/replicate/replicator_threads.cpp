@@ -1,4 +1,4 @@
-// The replicator's threads: one job after another, whichever comes first; and how they follow captures.
+// Runs the replicator's threads, which take one job after another, and follows captures.
 #include <algorithm>
 
 #include "engine/replicate/replicator.hpp"
@@ -16,8 +16,8 @@ base::Status Replicator::start_thread(os::Threads& of, ReplicationJobs::For who)
       });
 }
 
-// A parity server that is asked may never answer: it has a thread of its own, so that all else goes on meanwhile. Where
-// that is refused the others ask it.
+// A parity server may never answer, so a thread of its own asks it while all else goes on. If that thread is refused,
+// the others ask the server.
 void Replicator::start_thread_for_server() {
   {
     std::lock_guard guard(mutex_);
@@ -43,13 +43,13 @@ void Replicator::run(ReplicationJobs::For who) {
         job->run();
         return {};
       });
-      job->run = {};  // without the mutex: it may be the last that has the network
+      job->run = {};  // without the mutex, since it may have the last reference to the network
       guard.lock();
       jobs_.done(job->kind);
       if (!ran) ledger_.report("replication failed, and goes on: " + ran.error().text());
       if (job->kind == ReplicationJobs::Kind::drop) outbox_.changed = true;  // the engine may have waited for it
     } else {
-      // What was stepped may be for those who do something else.
+      // A step may have added jobs for other kinds of threads.
       if (who == ReplicationJobs::For::server) rouse(needed());
       if (server_needed()) threads_.wake_server.notify_one();
       sleep(guard, who);
@@ -57,7 +57,7 @@ void Replicator::run(ReplicationJobs::For who) {
   }
 }
 
-// One thread for each thing to do, and no thread for nothing: to wake one costs more than most that there is to do.
+// Wakes one thread for each job, and none for nothing, because waking one costs more than most jobs.
 Replicator::ToWake Replicator::needed() noexcept {
   unsigned asleep = 0;
   bool server_idle = false;
@@ -72,7 +72,7 @@ Replicator::ToWake Replicator::needed() noexcept {
   const std::size_t looks = (told ? 0 : 1) + (next_timer_ns() < alarm_ns ? 1 : 0);
   const bool other = jobs_.waiting(who) + looks > threads_.roused && asleep > threads_.roused;
   if (other) ++threads_.roused;
-  // What every thread looks at is the server's, too, where all others are busy.
+  // If all others are busy, the server's thread looks at timers and the outbox, too.
   const bool server = asleep == 0 && looks > 0 && server_idle;
   return {server || server_needed(), other};
 }
@@ -112,7 +112,7 @@ std::uint64_t Replicator::next_timer_ns() const noexcept {
   return next_ns;
 }
 
-// What was stepped may have given jobs, and new times.
+// Steps may have added jobs and new times.
 void Replicator::step_timers() {
   const std::uint64_t now_ns = os::monotonic_ns();
   for (const auto& entry : entries())
@@ -132,7 +132,7 @@ void Replicator::deliver(std::unique_lock<std::mutex>& guard) {
     told = true;
   });
   guard.lock();
-  if (!told) outbox_.changed = true;  // once more, when somebody comes by
+  if (!told) outbox_.changed = true;  // retried when a thread comes by
 }
 
 // ---- captures and commits (docs/adr/0014)
@@ -144,7 +144,7 @@ bool Replicator::replicates_captures() const {
 void Replicator::capturing(const segment::VersionId& id) {
   const Held held(*this);
   if (!replicates_captures()) return;
-  // Nobody would begin with it before its commit.
+  // Nobody would begin to replicate it before its commit.
   if (find(id) == nullptr && ledger_.captures_less(id, options_.least_early_bytes)) return;
   want_published(id, Publication::Wanted::news);
 }
@@ -174,11 +174,12 @@ void Replicator::begin_publishing(const segment::VersionId& id, const std::share
     publication->running = false;
     if (const EntryPointer entry = find(id)) give_up(entry, done.error());
   });
-  publication->running = true;  // the job waits for the mutex, and there is none where this was thrown out of
+  // set after the job was added: the job waits for the mutex, and if add() throws there is none
+  publication->running = true;
 }
 
-// Ranks that capture would wait for the processors that encoding takes, and level node comes no sooner by that: what is
-// not committed waits for other news of the capture, or for its commit.
+// Ranks that capture would wait for the processors that encoding takes, and that would not bring level node sooner. So
+// an uncommitted version waits for other news of the capture, or for its commit.
 bool Replicator::publishes(const EntryPointer& entry, Publication::Wanted wanted) const {
   if (wanted == Publication::Wanted::commit) return entry && entry->phase() == ReplicationPhase::committed;
   return entry ? entry->phase() < ReplicationPhase::committed : !(options_.busy && options_.busy());

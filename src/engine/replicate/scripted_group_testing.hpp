@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a group whose messages a test can follow, hold up and lose, one by one.
+// For tests: runs a group whose messages a test can follow, hold up and lose, one by one.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace perdure::engine {
 
-/// Holds up whoever comes to it, until it is opened.
+/// Holds up every thread that comes to it, until it is opened.
 class Gate {
  public:
   void wait() {
@@ -35,7 +35,7 @@ class Gate {
 
 class ScriptedGroup : public GroupFixtureBase {
  protected:
-  /// Asked before a message arrives; an error: it does not, and its sender hears that.
+  /// Called before a message arrives. If it returns an error, the message is lost, and its sender gets the error.
   using Script = std::function<base::Status(unsigned from, unsigned to, const GroupMessage& message)>;
 
   std::shared_ptr<GroupLink> link(unsigned position) override { return std::make_shared<Link>(*this, position); }
@@ -47,7 +47,7 @@ class ScriptedGroup : public GroupFixtureBase {
     std::lock_guard guard(script_mutex_);
     return announced_.contains({from, to});
   }
-  /// So many withdrawals of `from` have arrived at `to`.
+  /// Returns how many withdrawals of `from` have arrived at `to`.
   std::size_t withdrawals(unsigned from, unsigned to) {
     std::lock_guard guard(script_mutex_);
     return withdrawals_[{from, to}];
@@ -56,7 +56,7 @@ class ScriptedGroup : public GroupFixtureBase {
     gate_.open();
     GroupFixtureBase::TearDown();
   }
-  /// What `from` keeps `to` does not hear of: none of both reaches the level.
+  /// Loses the Keeps messages of `from` to `to`, so that neither reaches the level.
   void stop_keeps(unsigned from, unsigned to) {
     script([from, to](unsigned sender, unsigned receiver, const GroupMessage& message) -> base::Status {
       const bool stopped = sender == from && receiver == to && std::holds_alternative<Keeps>(message.body);
@@ -67,7 +67,7 @@ class ScriptedGroup : public GroupFixtureBase {
   bool failed(unsigned position, const segment::VersionId& id) {
     return nodes_[position]->replicator().state(id).failed.has_value();
   }
-  /// One rank a node, with so many chunks; no node begins to replicate it.
+  /// Commits one rank a node, with so many chunks; no node begins to replicate it.
   void commit(const segment::VersionId& id, std::uint64_t chunks = 2) {
     const auto n = static_cast<unsigned>(nodes_.size());
     for (unsigned p = 0; p < n; ++p) nodes_[p]->checkpoint(id, {chunks}, p, n, random_);
@@ -75,7 +75,7 @@ class ScriptedGroup : public GroupFixtureBase {
   void protect(const segment::VersionId& id) {
     for (auto& node : nodes_) node->replicator().committed(id);
   }
-  /// As the flusher does, when the node's segment is in the store.
+  /// Acts as the flusher does when the node's segment is in the store.
   void store(unsigned position, const segment::VersionId& id) {
     {
       const auto guard = nodes_[position]->lock();
@@ -89,7 +89,7 @@ class ScriptedGroup : public GroupFixtureBase {
     return nodes_[position]->core().redundancy.find(catalog::RedundancyId{id, epoch}) != nullptr;
   }
 
-  // For scripts, which may be asked until the nodes have ended.
+  // For scripts, which may be called until the nodes have ended.
   Gate gate_;
   std::atomic<int> noticed_ = 0;
 

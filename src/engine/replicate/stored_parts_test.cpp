@@ -1,5 +1,5 @@
-// In a group of nodes, each says when its part of a version is in the store. Only when all have said so nobody needs
-// what the others keep.
+// Tests a group whose nodes report when their part of a version is in the store. Only when all have done so is the
+// redundancy on the others not needed any more.
 #include "engine/replicate/scripted_group_testing.hpp"
 
 namespace perdure::engine {

@@ -1,5 +1,5 @@
 #pragma once
-// Threads for requests whose answer needs other nodes or parity servers, which may be slow: the event loop never calls
+// Runs requests that need other nodes or parity servers on threads. These may be slow, and the event loop never calls
 // the network.
 #include <atomic>
 #include <functional>
@@ -13,11 +13,11 @@ namespace perdure::engine {
 
 class Background {
  public:
-  /// `changed`: some job is over. Called by its thread.
+  /// The thread of a job calls `changed` when the job is over.
   explicit Background(std::function<void()> changed) : changed_(std::move(changed)) {}
   ~Background() { finish(); }
-  /// Runs the job in a thread of its own. Nobody has to wait for it: the job owns what it needs. `failed` is called
-  /// instead of the rest of it when it throws; neither is when the thread is refused.
+  /// Runs the job on its own thread. Nobody has to wait for it, since the job owns what it needs. If it throws,
+  /// `failed` is called with the error. If no thread can be had, start() fails and calls neither.
   base::Status start(std::function<void()> job, std::function<void(const base::Error&)> failed);
   /// Waits until all jobs are over.
   void finish();

@@ -1,4 +1,4 @@
-// Requests of ranks that write a checkpoint.
+// Handles requests of ranks that write a checkpoint.
 #include "engine/flush/flusher.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/pipeline/pipeline.hpp"
@@ -52,7 +52,7 @@ WaitReason why_written(NodeState& ledger, const Queued&, const ipc::AwaitWritten
   return why_not_written(ledger, message.written.tier);
 }
 
-// A little later than the device says, so that it is over then, in spite of rounding.
+// A little later than the device says, so that the write is over in spite of rounding.
 std::uint64_t written_again_ns(ServeContext& context, const ipc::AwaitWritten& message) {
   const auto ledger = context.ledger.lock();
   const double seconds = ledger->writes.ask_again_in_s(message.written);
@@ -69,7 +69,7 @@ void step(ServeContext& context, ClientId client, const ipc::Step& step) {
 
 base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& commit) {
   base::Status status;
-  bool news = false;  // for whoever stores it, or keeps redundancy of it
+  bool news = false;  // the flusher or the redundancy has something to do
   std::vector<segment::VersionId> skipped;
   {
     const auto ledger = context.ledger.lock();
@@ -86,8 +86,8 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
   return done(status);
 }
 
-// What the ranks would find out by asking each other is seen here: with the last piece the commit succeeds. It is
-// refused before, because a piece is missing; where it fails otherwise, the ranks' own does, too.
+// The engine sees here what the ranks would learn by asking each other: with the last piece the commit succeeds. Before
+// that it fails because a piece is missing. If it fails for another reason, so does the ranks' own commit.
 base::Result<ipc::Staged> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   PERDURE_TRY(const auto staged, stage_piece(context, client, stage));
   if (!stage.when_whole.empty())
@@ -95,7 +95,7 @@ base::Result<ipc::Staged> stage(ServeContext& context, ClientId client, const ip
   return staged;
 }
 
-// Also answers the client's requests for slots of that version that are still waiting.
+// It also refuses the client's waiting requests for slots of that version.
 base::Result<Done> abort(ServeContext& context, ClientId client, const ipc::Abort& abort) {
   context.waiting.refuse<ipc::Grant>(context, client, [&](const ipc::Grant& grant) { return grant.id == abort.id; },
                                      {PERDURE_PEER_FAILED, abort.id.text(), "the checkpoint was aborted", "", true});

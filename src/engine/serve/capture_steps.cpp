@@ -18,7 +18,7 @@ bool holds_newer(const catalog::State& state, const segment::VersionId& id) {
   return false;
 }
 
-// What dead engines left may be room.
+// Residue of dead engines may give room.
 std::optional<base::Result<ipc::Granted>> refuse_unless_room_comes(ServeContext& context, const Asked& asked,
                                                                    const base::Error& error) {
   if (error.code == PERDURE_NO_SPACE && !asked.timed_out && context.room_look.wants(LookWanted::room))
@@ -33,7 +33,7 @@ std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const
   bool first_is_full = false, room_may_come = false;
   {
     const auto ledger = context.ledger.lock();
-    // What dead engines left goes before anything that is not stored.
+    // Residue of dead engines is reclaimed before any unstored version is dropped.
     room_may_come = !asked.timed_out && ledger->store_failing() && context.room_look.may_find_room();
     outcome = ledger->grants.grant(asked.client, grant,
                                    {waiting, context.rank_of(asked.client), asked.timed_out, room_may_come});
@@ -51,7 +51,7 @@ std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const
   return std::nullopt;
 }
 
-// A reader, or redundancy, may have kept a version at the last commit, and need it no more.
+// A reader or redundancy may have kept a version at the last commit, and need it no more.
 bool skip_for_room(ServeContext& context, const std::string& name) {
   std::vector<segment::VersionId> skipped;
   {
@@ -84,7 +84,7 @@ void tell_group_gone(ServeContext& context, const std::vector<segment::VersionId
   for (const auto& id : ids) context.options.group->gone(id);
 }
 
-// The store alone may have by now what this node held once.
+// A version that this node held once may be in the store alone by now.
 void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& begin) {
   std::uint64_t& newest = context.newest_begun[begin.id.name];
   newest = std::max(newest, begin.id.attempt.created_ns);
@@ -123,7 +123,7 @@ std::optional<base::Status> take_written(ServeContext& context, ClientId client,
   return status;
 }
 
-// The catalog is mostly on the file system of the first tier.
+// The catalog is usually on the file system of the first tier.
 base::Result<ipc::Staged> stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   base::Status status;
   {

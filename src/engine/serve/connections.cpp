@@ -16,13 +16,13 @@
 namespace perdure::engine {
 namespace {
 
-// A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
-// large, so only what waits when the next one comes is judged.
+// A client has a few requests out at a time, so never more than a few replies wait for it. One reply may be large, so
+// the limit counts only the bytes that still wait when the next reply comes.
 constexpr std::size_t kMostUnread = 4 * base::MiB;
-// Who never says what it is would be taken for a rank that begins: the engine would not end, and have a descriptor
-// less.
+// A client that never says what it is would count as a rank that begins. The engine would not end, and would lack a
+// descriptor.
 constexpr std::uint64_t kFirstFrame_ns = 30'000'000'000;
-constexpr std::uint64_t kListener = ~0ULL, kWake = kListener - 1;  // no client is called so
+constexpr std::uint64_t kListener = ~0ULL, kWake = kListener - 1;  // no client has these ids
 
 void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
@@ -78,7 +78,7 @@ void Connections::handle(const os::Readiness::Event& event) {
   try {
     if (event.writable) push(it->first, it->second);
     if (event.readable) receive(it->first, it->second);
-  } catch (...) {  // what it sent may be gone: it is not to wait for an answer
+  } catch (...) {  // part of its data may be lost, so it must not wait for an answer
     lose(it->second);
     throw;
   }
@@ -90,7 +90,7 @@ void Connections::accept_all() {
     if (!socket) return turn_away(socket.error());
     if (!*socket) return;
     make_nonblocking(*socket);
-    if (!readiness_.add(*socket, next_)) continue;  // as if it had not come
+    if (!readiness_.add(*socket, next_)) continue;  // as if it had not connected
     newcomers_.emplace_back(next_, os::monotonic_ns() + kFirstFrame_ns);
     connections_[next_++].socket = std::move(*socket);
   }
@@ -106,7 +106,7 @@ void Connections::lose_who_says_nothing() {
 
 namespace {
 
-// Whoever comes says who it is first, and waits for the answer.
+// A client first says who it is, and waits for the answer.
 void refuse_newcomer(const os::Fd& listener, const base::Error& why) {
   constexpr std::uint64_t kFirst = 1, kPatience_ns = 20'000'000;
   const auto newcomer = os::accept_from(listener);
@@ -125,19 +125,21 @@ void refuse_newcomer(const os::Fd& listener, const base::Error& why) {
 
 }  // namespace
 
-// The descriptor that was kept back serves to say so to whoever came, instead of letting it wait for an answer.
+// The spare descriptor serves to tell the newcomer so, instead of letting it wait for an answer.
 void Connections::turn_away(const base::Error& why) {
   reports_.add("the engine accepts no connection: " + why.text());
   if (std::exchange(reserve_, os::Fd())) refuse_newcomer(listener_, why);
-  // Another thread may have taken it: then who comes stays in the backlog, and a pause keeps the loop from spinning.
+  // Another thread may have taken the descriptor. Then newcomers stay in the backlog, and a pause keeps the loop from
+  // spinning.
   if (!keep_one_back()) os::sleep_ns(10'000'000);
 }
 
-// One block at a time: who sends faster than it is read would keep all others waiting, and fill the memory.
+// Takes one block at a time. Otherwise a client that sends faster than it is read would keep all others waiting, and
+// fill the memory.
 void Connections::receive(ClientId id, Connection& connection) {
   std::array<std::byte, 65536> bytes;
   const ssize_t got = ::recv(connection.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-  if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;  // it is told again
+  if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;  // the event is reported again
   if (got <= 0) return lose(connection);
   connection.decoder.feed(base::ConstByteSpan(bytes).first(static_cast<std::size_t>(got)));
   while (!connection.lost) {
@@ -162,7 +164,7 @@ Connections::Connection* Connections::writable(ClientId id) {
   return nullptr;
 }
 
-// What the client does not take now follows when it can be written again.
+// The rest follows when the socket can be written again.
 void Connections::push(ClientId id, Connection& connection) {
   auto& outbox = connection.outbox;
   std::size_t done = 0;

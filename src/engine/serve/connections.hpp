@@ -1,6 +1,6 @@
 #pragma once
-// The sockets of an engine: who is connected, the frames that come, the bytes that go. It knows nothing of what they
-// say. One thread, but for wake().
+// Manages an engine's sockets: connected clients, frames that arrive, bytes to send. It does not interpret frames. All
+// functions but wake() are called by one thread.
 #include <deque>
 #include <functional>
 #include <map>
@@ -15,15 +15,15 @@ namespace perdure::engine {
 
 class Connections {
  public:
-  /// `take` is called with every frame that comes, on the thread that calls wait().
+  /// Calls `take` with every frame that arrives, on the thread that calls wait().
   Connections(os::Fd listener, Reports& reports, std::function<void(ClientId, const ipc::Frame&)> take);
-  /// Waits for events, at most so long, and handles them: accepts, takes frames, sends what could not be sent before.
-  const base::Status& started() const { return started_; }  ///< without its descriptors nobody is answered
+  const base::Status& started() const { return started_; }  ///< if its descriptors are missing, no client is answered
+  /// Waits at most `timeout_ns` for events and handles them: accepts, takes frames, sends the bytes that remained.
   base::Status wait(std::optional<std::uint64_t> timeout_ns);
-  /// Ends a wait(). Any thread.
+  /// Ends a wait(). Any thread may call it.
   void wake();
-  /// `append(bytes)` appends whole frames, which are sent as far as the client takes them now. Nothing for a client
-  /// that is gone, or that has left so much unread that it is lost.
+  /// `append(bytes)` appends whole frames, which are sent as far as the client takes them now. No effect if the client
+  /// is gone, or is lost because it left too much unread.
   template <class Append>
   void send(ClientId id, Append&& append) {
     Connection* connection = writable(id);
@@ -31,17 +31,17 @@ class Connections {
     try {
       append(connection->outbox);
       push(id, *connection);
-    } catch (...) {  // half a frame says nothing any more
+    } catch (...) {  // half a frame would be useless
       lose(*connection);
       throw;
     }
   }
-  /// The client is served no more; drop_lost() closes its connection.
+  /// Serves the client no more; drop_lost() closes its connection.
   void lose(ClientId id);
-  /// Closes the connections that ended or were lost, and appends whose they were: all of them, or none where there is
-  /// no memory for that.
+  /// Closes the connections that ended or were lost, and appends their clients. If memory for that is lacking, it
+  /// closes none.
   void drop_lost(std::vector<ClientId>& dropped);
-  bool has(ClientId id) const;  ///< and it is not lost
+  bool has(ClientId id) const;  ///< connected and not lost
   std::size_t count() const { return connections_.size(); }
   void close();
 
@@ -50,9 +50,9 @@ class Connections {
     os::Fd socket;
     ipc::Decoder decoder;
     std::vector<std::byte> outbox;
-    bool unsent = false;  // there is something in the outbox, and readiness_ knows
+    bool unsent = false;  // the outbox has bytes, and readiness_ knows
     bool lost = false;
-    bool heard = false;  // a whole frame came
+    bool heard = false;  // a whole frame has arrived
   };
   void handle(const os::Readiness::Event& event);
   void accept_all();
@@ -66,15 +66,18 @@ class Connections {
 
   os::Fd listener_;
   os::Fd wake_fd_;
-  os::Fd reserve_;  ///< given up to accept, and to close at once, what there is no descriptor for
+  /// A spare descriptor. It is given up to accept a connection that there is no descriptor for, and to close it at
+  /// once.
+  os::Fd reserve_;
   base::Status started_;
   os::Readiness readiness_;
   Reports& reports_;
   std::function<void(ClientId, const ipc::Frame&)> take_;
   std::map<ClientId, Connection> connections_;
-  bool some_lost_ = false;  // so that nobody has to look at all of them
+  bool some_lost_ = false;  // so that most calls need not look at all connections
   ClientId next_ = 1;
-  std::deque<std::pair<ClientId, std::uint64_t>> newcomers_;  // until when they have to be heard, soonest first
+  // with the time until which each must send a frame, soonest first
+  std::deque<std::pair<ClientId, std::uint64_t>> newcomers_;
 };
 
 }  // namespace perdure::engine

@@ -28,7 +28,7 @@ void export_captures(const NodeState& core, Collection& out) {
     out.add("perdure_application_slowdown_ratio", *slowdown);
 }
 
-// What the store has stays there when its slots are used again; of lower levels there is what is held now.
+// Level store counts versions even after their slots were reused. Lower levels count what is held now.
 void export_levels(const NodeState& core, Collection& out) {
   std::array<std::uint64_t, kLevels.size()> versions = {}, newest_ns = {};
   newest_ns.fill(core.counters().newest_stored_ns);

@@ -1,4 +1,4 @@
-// What the engine counts, and what it says of that when it is asked.
+// Tests the engine's counters, and how they are exported.
 #include "engine/serve/exporter.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 namespace perdure::engine {
 namespace {
 
-/// All samples of simple metrics, by name and the value of their last label.
+/// Returns all samples of simple metrics, by name and the value of their last label.
 std::map<std::string, double> values_of(const std::vector<metrics::Family>& families) {
   std::map<std::string, double> values;
   for (const auto& family : families)
@@ -170,7 +170,7 @@ TEST_F(MetricsRequest, SaysWhoseTheyAreAndHasAllThatIsDefined) {
       }
     }
   }
-  // Those of the tool, and those that are not there before something happened.
+  // Metrics of the tool, and metrics that appear only after an event.
   const std::set<std::string> others = {"perdure_engines", "perdure_engine_up", "perdure_application_slowdown_ratio",
                                         "perdure_newest_checkpoint_timestamp_seconds"};
   for (const auto& definition : metrics::definitions())

@@ -1,4 +1,4 @@
-// Requests that have to do with the other nodes of the job.
+// Handles requests that concern the other nodes of the job.
 #include "engine/ledger/redundancy_share.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/handlers.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 using ipc::Done;
 
-// Handles that share an engine have one network, of the first of them: the key of another launch of the job counts only
-// when nobody of the earlier one is here any more.
+// Handles that share an engine share one network, which the first of them opened. The key of another launch of the job
+// counts only when no client of the earlier one is connected any more.
 base::Result<ipc::NetworkAddress> open_network(ServeContext& context, ClientId client, const ipc::OpenNetwork& open) {
   if (context.options.group == nullptr) return base::fail(no_network("network"));
   if (context.network_client != client && context.connections.has(context.network_client))

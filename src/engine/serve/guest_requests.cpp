@@ -1,4 +1,4 @@
-// Requests about guests: chunks that are here for a restore, and not held.
+// Handles requests about guests: chunks that are here for a restore, and not held.
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
@@ -24,7 +24,7 @@ WaitReason why_recover_guests(NodeState&, const Queued&, const ipc::RecoverGuest
   return {"recovery", "chunks of " + bring.id.text() + " are being fetched or rebuilt"};
 }
 
-// Only what the store has goes for it: whoever finds no room here can read the store itself.
+// It evicts only versions that the store has. A client that finds no room here can read the store itself.
 base::Result<ipc::GuestSlot> grant_guest(ServeContext& context, ClientId client, const ipc::GrantGuest& take) {
   const auto ledger = context.ledger.lock();
   ledger->guests.admit(client);
@@ -56,7 +56,7 @@ base::Result<ipc::GuestList> list_guests(ServeContext& context, ClientId, const 
   return found;
 }
 
-// Who waits for room is asked again when this has been answered.
+// Requests that wait for room are asked again after this one was answered.
 base::Result<Done> release_guests(ServeContext& context, ClientId client, const ipc::ReleaseGuests& back) {
   const auto ledger = context.ledger.lock();
   ledger->guests.go(client, back.id);

@@ -1,6 +1,6 @@
 #pragma once
-// The table of handlers, one for each message (ipc/messages.hpp). A handler is a function of the family's file; how it
-// is called follows from what the message is: told, answered at once, waited for, or carried out by a thread.
+// A table has the handler of each message (ipc/messages.hpp), a function in the family's file. The kind of the message
+// decides when it is answered: never, at once, later, or by a thread.
 #include <array>
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace perdure::engine {
 
-/// M::Reply; of a message that has none, nothing. (clang 14 looks for it before it looks at constraints.)
+/// M::Reply, or Done for a message without one. (clang 14 looks M::Reply up before it checks constraints.)
 template <class M>
 struct ReplyType {
   using Type = ipc::Done;
@@ -26,26 +26,27 @@ struct ReplyType<M> {
 template <class M>
 using ReplyOf = typename ReplyType<M>::Type;
 
-/// Nothing: not yet.
+/// nullopt: not yet.
 template <class M>
 using Answer = std::optional<base::Result<ReplyOf<M>>>;
 
-/// How a request that may wait is answered.
+/// The functions that answer a request that may wait.
 template <class M>
 struct Waiter {
   Answer<M> (*answer)(ServeContext& context, const Asked& asked, const M& message);
   WaitReason (*why)(NodeState& ledger, const Queued& who, const M& message);
   WaitTraits traits = {};
-  /// When to look again, where nobody wakes the server; nullptr: somebody does.
+  /// Returns when to look again, if nobody wakes the server; nullptr: somebody does.
   std::uint64_t (*again_ns)(ServeContext& context, const M& message) = nullptr;
-  void (*waited)(ServeContext& context, double seconds) = nullptr;  ///< it was answered after it had to wait
-  /// What others are to know of it even before its turn; nullptr: nothing.
+  /// called when it was answered after it had to wait
+  void (*waited)(ServeContext& context, double seconds) = nullptr;
+  /// Notes its arrival, for what others have to know even before its turn. nullptr: nothing is noted.
   void (*arrived)(ServeContext& context, ClientId client, const M& message) = nullptr;
-  bool (*at_once)(const M& message) = nullptr;  ///< it is answered when it comes; nullptr: none is
+  bool (*at_once)(const M& message) = nullptr;  ///< true: it is answered when it arrives; nullptr: never
 };
 
-/// How a request that needs other nodes is answered: at once, or by a job that a thread carries out, which may take its
-/// time and must not touch the context.
+/// The functions for a request that needs other nodes. It is answered at once, or by a job on a thread, which may take
+/// its time and must not touch the context.
 template <class M>
 struct InBackground {
   using Job = std::function<base::Result<ReplyOf<M>>()>;
@@ -55,7 +56,7 @@ struct InBackground {
 
 class Handlers {
  public:
-  /// All of them, of all families.
+  /// Enrols the handlers of all families.
   Handlers();
 
   template <ipc::OneWay M>
@@ -107,7 +108,8 @@ class Handlers {
   }
 
   bool has(std::uint8_t operation) const { return static_cast<bool>(take_[operation]); }
-  /// The payload of a client's frame: calls its handler and sends the reply, or keeps it among those that wait.
+  /// Takes the payload of a client's frame: calls its handler and sends the reply, or holds the request until it can be
+  /// answered.
   void take(ServeContext& context, ClientId client, base::ConstByteSpan payload) const;
 
  private:
@@ -129,7 +131,7 @@ class Handlers {
   }
   static void refuse_malformed(ServeContext& context, ClientId client, const base::Error& error);
 
-  /// A request that waits, of one kind.
+  /// A request of one kind that waits.
   template <class M>
   class Held : public HeldRequest {
    public:
@@ -201,7 +203,7 @@ class Handlers {
   std::array<std::function<void(ServeContext&, const Request&)>, ipc::AllMessages::kCount> take_;
 };
 
-// One file a family.
+// Each family has one file.
 void enrol_capture_handlers(Handlers& handlers);
 void enrol_small_capture_handler(Handlers& handlers);
 void enrol_version_handlers(Handlers& handlers);

@@ -1,4 +1,4 @@
-// Who a client is, and what people and monitoring see of an engine.
+// Handles a client's Hello, and requests of people and monitoring about an engine.
 #include <algorithm>
 
 #include "base/json.hpp"
@@ -26,7 +26,7 @@ base::Result<ipc::Greeted> greet(ServeContext& context, ClientId id, const ipc::
         "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client " + std::to_string(hello.protocol),
         "use the same release of Perdure for library and perdured");
   if (hello.client && hello.fingerprint != context.options.fingerprint)
-    // Who took us for its own read an old fingerprint: the next look finds the right engine.
+    // The client took this engine for its own because it read an old fingerprint. Its next look finds the right engine.
     return base::fail(PERDURE_BUSY, "engine", "it serves a job with another configuration", "", true);
   context.clients[id] = {hello.rank, !hello.client};
   if (hello.first_node) context.janitor.activate();
@@ -48,7 +48,7 @@ std::size_t count_ranks(const ServeContext& context) {
                                                 [](const auto& client) { return client.second.is_rank(); }));
 }
 
-// Everything that waits, since when, and why; of many the first.
+// Returns the requests that wait, since when, and why; the first ones if there are many.
 Json queue(const ServeContext& context, NodeState& ledger) {
   Json list = Json::array();
   Queued who;
@@ -119,8 +119,8 @@ base::Result<Done> shut_down(ServeContext& context, ClientId, const ipc::Shutdow
   if (context.options.identity.mode != "daemon")
     return base::fail(PERDURE_UNSUPPORTED, "engine", "it lives in an application");
   if (count_ranks(context) > 0) return base::fail(PERDURE_BUSY, "engine", "a job is connected to it");
-  // One that would end by itself ends now: a later launch with its settings would find it, and go on with it in place
-  // of what the asking launch will leave. One that somebody began, to stay, does.
+  // An engine that would end when idle ends now. Otherwise a later launch with its settings would find it, and continue
+  // from it instead of from what the asking launch will leave. An engine that somebody started to stay does stay.
   if (context.options.idle_exit_ns == 0) {
     const auto ledger = context.ledger.lock();
     if (!ledger->holds_unstored() && !ledger->redundancy.needed_by_others())

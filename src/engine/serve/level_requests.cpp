@@ -1,4 +1,4 @@
-// Requests about the levels that versions reach, and what is left to do for them.
+// Handles requests about the levels that versions reach, and the work left for them.
 #include "engine/flush/flusher.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/pipeline/pipeline.hpp"
@@ -9,7 +9,7 @@
 namespace perdure::engine {
 namespace {
 
-// Nothing of it is held. Where it was skipped, something newer is as good.
+// The node holds nothing of the version. If it was skipped, a newer version answers the request.
 std::optional<base::Result<ipc::StoreOutcome>> newer_stored(ServeContext& context, const NodeState& ledger,
                                                             const Asked& asked, const ipc::WaitStored& wait) {
   using State = SkippedVersions::Outcome::State;
@@ -61,7 +61,7 @@ std::optional<base::Result<ipc::StoreOutcome>> answer_wait_stored(ServeContext& 
   if (asked.first) {
     {
       const auto ledger = context.ledger.lock();
-      // The node may have skipped it: then any newer version answers the wait.
+      // The node may have skipped it. Then any newer version answers the wait.
       const bool held = ledger->find(wait.id) != nullptr;
       ledger->flushes.let_flush(held ? std::optional(wait.id) : std::nullopt);
     }
@@ -79,7 +79,7 @@ WaitReason why_wait_stored(NodeState& ledger, const Queued&, const ipc::WaitStor
   return why_not_flushed(ledger, wait.id);
 }
 
-// What the store has is safe from the loss of this node, too.
+// A version in the store is safe from the loss of this node, too.
 std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeContext& context, const Asked& asked,
                                                                           const ipc::WaitNodeLevel& wait) {
   NodeGroup* group = context.options.group;
@@ -88,13 +88,13 @@ std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeC
   const auto missing = group->missing_member();  // without the ledger
   const auto ledger = context.ledger.lock();
   const ipc::NodeLevelOutcome reply{ledger->redundancy.promise(wait.id)};
-  // What was reached and is not there any more does not come back by waiting.
+  // Waiting does not bring back a level that was reached and lost.
   if (reply.reached || state.reached || state.failed) return reply;
   const catalog::HeldVersion* held = ledger->find(wait.id);
   const Version* run = ledger->version(wait.id);
   const bool hopeless = run != nullptr && run->flush == FlushPhase::given_up;
   if (held == nullptr || hopeless) return reply;
-  // Of pieces that came from other nodes, which bring them to the store, nothing may be there yet.
+  // If its pieces came from other nodes, which bring them to the store, the store may have nothing of it yet.
   if (state.stored || (held->all_stored() && !state.under_way)) return reply;
   if (missing) return base::fail(*missing);
   if (asked.timed_out) return base::fail(timed_out(wait.id.text(), "it did not reach level node in time"));

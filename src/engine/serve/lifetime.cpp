@@ -11,7 +11,7 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kPatienceNs = 5'000'000'000;  // with retention and with other nodes, at the end
+constexpr std::uint64_t kPatienceNs = 5'000'000'000;  // for retention and for other nodes, at the end
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void Lifetime::shut_down() {
 
 void Lifetime::rank_left() { idle_since_ns_ = os::monotonic_ns(); }
 
-// Only for time that has to pass: whoever stops working wakes the server's thread.
+// It covers only time that has to pass: threads that finish their work wake the server's thread.
 std::uint64_t Lifetime::end_at_ns(Presence presence) {
   const bool may_end = shutting_down() || idle_exit_ns_ != 0;
   if (!may_end || told_over_ || !quiet(presence) || presence.strangers) return 0;
@@ -52,7 +52,8 @@ bool Lifetime::quiet(Presence presence) {
   return false;
 }
 
-// What other nodes have not taken over yet is at hand only here; who does not answer is not waited for much longer.
+// Blocks that other nodes have not taken over yet are at hand only here. A node that does not answer is not waited for
+// much longer.
 bool Lifetime::group_quiet() {
   if (group_ == nullptr || !group_->under_way()) return true;
   const std::uint64_t now = os::monotonic_ns();
@@ -71,7 +72,7 @@ void Lifetime::finish_if_idle(Presence presence) {
     return;
   }
   if ((!idle_over && !shutting_down()) || presence.strangers) return;
-  // Other nodes may still be writing their part of the newest version; retention waits for them, but not for ever.
+  // Other nodes may still be writing their part of the newest version. Retention waits for them, but not for ever.
   if (!janitor_.idle() || (patient() && !janitor_.settled())) return;
   told_over_ = true;
   end();

@@ -1,5 +1,5 @@
 #pragma once
-// When an engine may end: a client asked for it, or it was idle for long enough, and nothing is left to do.
+// Decides when an engine may end: a client asked for it, or it was idle for long enough, and no work is left.
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -13,26 +13,26 @@ class Janitor;
 class NodeGroup;
 class Pipeline;
 
-/// Who is connected.
+/// Which clients are connected.
 struct Presence {
   bool ranks = false;
-  bool strangers = false;  ///< who have not said who they are, and may be ranks
+  bool strangers = false;  ///< clients that have not sent Hello, and may be ranks
 };
 
 class Lifetime {
  public:
   Lifetime(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pipeline, NodeGroup* group,
            std::uint64_t idle_exit_ns);
-  /// A client asked for the end; repeatable.
+  /// A client asked for the end. Repeatable.
   void shut_down();
   bool shutting_down() const { return draining_since_ns_ != 0; }
-  /// The idle time begins anew.
+  /// The idle time begins again.
   void rank_left();
-  /// When the end may be due; 0: not before something happens.
+  /// Returns when the engine may have to end; 0: not before another event.
   std::uint64_t end_at_ns(Presence presence);
-  /// Ends it where that is due.
+  /// Ends the engine if that is due.
   void finish_if_idle(Presence presence);
-  /// Any thread, like wait_until_over().
+  /// Any thread may call these two.
   void end();
   void wait_until_over();
 
@@ -47,7 +47,7 @@ class Lifetime {
   Pipeline& pipeline_;
   NodeGroup* group_;
   std::uint64_t idle_exit_ns_;
-  std::uint64_t only_group_since_ns_ = 0;  // nothing else was under way; 0: something is
+  std::uint64_t only_group_since_ns_ = 0;  // since when no other work is under way; 0: there is some
   std::uint64_t idle_since_ns_;
   std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown
   bool told_over_ = false;

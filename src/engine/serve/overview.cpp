@@ -26,7 +26,7 @@ Json model_of(const NodeState& core, std::size_t tier) {
           {"why", source.why}};
 }
 
-// As a policy would see them for a whole chunk of a checkpoint that does not exist.
+// Shows tiers as a policy would see them for a whole chunk of a checkpoint that does not exist.
 Json tiers_of(NodeState& core) {
   Json list = Json::array();
   const auto states = core.outlook.tiers(0, {{}, core.options().chunk_bytes, 0, {}, {}}, false);
@@ -83,7 +83,7 @@ std::uint64_t count_chunks(const std::map<std::uint32_t, segment::Piece>& pieces
 bool is_spilled(const segment::ChunkEntry& chunk) { return chunk.place == catalog::kInTemporarySegment; }
 bool is_written(const segment::ChunkEntry& chunk) { return chunk.place != kNotWritten; }
 
-// What ranks announced and have not agreed on yet.
+// Shows captures that ranks announced and have not agreed on yet.
 Json captures_of(const NodeState& core) {
   Json list = Json::array();
   for (const auto& [id, version] : core.tracked()) {
@@ -127,7 +127,7 @@ Json versions_of(const NodeState& core) {
   return list;
 }
 
-/// Of each name the newest version at each level that this node knows of, by when it was begun.
+/// Returns the newest version of each name at each level that this node knows of, by the start of its attempt.
 Json names_of(const NodeState& core) {
   struct Newest {
     const segment::VersionId* process = nullptr;
@@ -185,7 +185,7 @@ Json overview(NodeState& core) {
   Json reasons = Json::object();
   for (const auto& [reason, count] : core.grants.decisions().counts()) reasons[placement::reason_name(reason)] = count;
   return {{"policy", core.options().policy->name},
-          {"cpus", os::own_cpus().text()},  // those of the engine's threads: one of them answers
+          {"cpus", os::own_cpus().text()},  // those of the engine's threads, since one of them answers
           {"tiers", tiers_of(core)},
           {"flush", flushes_of(core)},
           {"application", application_of(core)},

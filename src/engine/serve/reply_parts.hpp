@@ -1,5 +1,5 @@
 #pragma once
-// What replies of several families are made of.
+// Builds parts that replies of several families contain.
 #include "engine/ledger/ledger.hpp"
 #include "engine/ledger/slot_message.hpp"
 #include "ipc/message.hpp"

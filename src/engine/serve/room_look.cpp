@@ -36,7 +36,7 @@ bool RoomLook::may_find_room() const {
   return choose_look(outcome->state, LookWanted::room, os::monotonic_ns()).wait;
 }
 
-// What it throws, or a thread that is refused, ends the look: whoever wanted room is answered as if there were none.
+// An exception, or a lack of threads, ends the look. The waiting request is then answered as if there were no residue.
 bool RoomLook::begin() {
   const auto ended = [shared = shared_](RoomFound found) {
     const auto outcome = shared->outcome.lock();

@@ -1,6 +1,6 @@
 #pragma once
-// Where a rank finds no room: whether what dead engines left makes some. The look asks their stores, which may take
-// long to answer, so that a thread does it; everything else is the event loop's.
+// Looks for residue of dead engines when a rank finds no room. The look asks their stores, which may take long to
+// answer, so a thread does it. All the rest belongs to the event loop.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -13,40 +13,40 @@
 
 namespace perdure::engine {
 
-/// What a look found.
+/// The result of a look.
 struct RoomFound {
-  std::string lacking;  ///< what dead engines left and their stores lack; empty: nothing
+  std::string lacking;  ///< residue that its store lacks; empty: there is none
 };
-/// Gives up what the stores have. `stop`: asked in between; true: the engine ends.
+/// Reclaims residue that the stores have. It calls `stop` in between; true means that the engine ends.
 using LookForRoom = std::function<RoomFound(const std::function<bool()>& stop)>;
 
 struct LookState {
   bool looking = false;
-  std::uint64_t begun_ns = 0;                  ///< the last look
-  std::optional<std::uint64_t> ended_ns = {};  ///< nothing: none has ended yet
+  std::uint64_t begun_ns = 0;                  ///< of the last look
+  std::optional<std::uint64_t> ended_ns = {};  ///< nullopt: none has ended yet
 };
 enum class LookWanted {
-  room,  ///< there is none: who wants it would be refused
-  more   ///< there is some, or some will come, but not at once or not on the first tier
+  room,  ///< there is none, so the request would be refused
+  more   ///< there is some, or will be, but not at once or not on the first tier
 };
 struct LookChoice {
   bool begin = false;
-  bool wait = false;  ///< who wants room is not refused yet
+  bool wait = false;  ///< the request is not refused yet
   friend bool operator==(const LookChoice&, const LookChoice&) = default;
 };
-/// Pure. One look gives up all that it may, so that the next one is of use only after a while. Nobody waits for a look
+/// Pure. One look reclaims all that it may, so the next one is useful only after a while. No request waits for a look
 /// that takes longer than any store should.
 LookChoice choose_look(const LookState& state, LookWanted wanted, std::uint64_t now_ns);
 
 class RoomLook {
  public:
-  /// `look` empty: nobody looks.
+  /// `look` empty: no looks are made.
   RoomLook(LookForRoom look, Background& background) : look_(std::move(look)), background_(background) {}
-  /// True: a look is under way that is to be waited for. Its end wakes the event loop.
+  /// True if a look is under way that the request should wait for. Its end wakes the event loop.
   bool wants(LookWanted wanted);
-  /// A look that is to be waited for would begin, or is under way.
+  /// True if wants(LookWanted::room) would begin a look to wait for, or one is under way.
   bool may_find_room() const;
-  /// The error of who was refused, with what the last look found.
+  /// Returns the error of a refused request, with the result of the last look added.
   base::Error explained(base::Error error) const;
   void stop() { shared_->stopping = true; }
 

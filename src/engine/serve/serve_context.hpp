@@ -1,5 +1,5 @@
 #pragma once
-// What handlers of requests work with. All of it on the thread of the event loop.
+// Holds the objects that request handlers work with, all on the thread of the event loop.
 #include <map>
 #include <string>
 
@@ -22,10 +22,10 @@ struct ServerOptions {
   std::uint64_t idle_exit_ns = 0;  ///< 0: never
   NodeGroup* group = nullptr;      ///< outlives the server; nullptr: nothing is kept for other nodes
   Identity identity = {};
-  LookForRoom look_for_room = {};  ///< what dead engines left; empty: nobody looks for it
+  LookForRoom look_for_room = {};  ///< looks for residue of dead engines; empty: no looks are made
 };
 
-/// A client that said who it is.
+/// A client that sent Hello.
 struct Client {
   std::uint32_t rank = 0;
   bool looks_only = false;  ///< a tool
@@ -44,11 +44,11 @@ struct ServeContext {
   Connections& connections;
   Background& background;
   RoomLook& room_look;
-  std::map<ClientId, Client> clients = {};  ///< those that greeted
-  ClientId network_client = 0;              ///< who opened the network
-  tier::SlotIo slots = {};                  ///< for what comes in messages
+  std::map<ClientId, Client> clients = {};  ///< those that sent Hello
+  ClientId network_client = 0;              ///< the client that opened the network
+  tier::SlotIo slots = {};                  ///< for content that comes in messages
   SkippedVersions skipped = {};
-  std::map<std::string, std::uint64_t> newest_begun = {};  ///< of each name: when its newest attempt began
+  std::map<std::string, std::uint64_t> newest_begun = {};  ///< by name: the start of its newest attempt
 
   std::uint32_t rank_of(ClientId id) const {
     const auto client = clients.find(id);

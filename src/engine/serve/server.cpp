@@ -33,11 +33,11 @@ Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pip
     started_ = base::fail(begun.error());
 }
 
-// Clients whose requests it had taken see that it has gone on: what waits is looked at again, and what was sent half is
-// a lost connection.
+// The loop goes on after the error. Waiting requests are looked at again, and a connection with a half-sent reply is
+// lost.
 bool Server::failed(const base::Error& why) {
   if (stopping_) return false;
-  wake();  // what is lost now is dropped before the loop waits again
+  wake();  // connections that were lost are dropped before the loop waits again
   context_.reports.add("the engine's event loop failed, and goes on: " + why.text());
   return true;
 }
@@ -60,7 +60,7 @@ void Server::run() {
   while (!stopping_) {
     if (auto waited = connections_.wait(poll_timeout_ns()); !waited) {
       context_.reports.add("the engine listens no more: " + waited.error().text());
-      connections_.close();  // nobody is to wait for an answer
+      connections_.close();  // no client may wait for an answer
       lifetime_.end();
       return;
     }
@@ -83,7 +83,7 @@ void Server::take(ClientId client, const ipc::Frame& frame) {
 
 void Server::drop_lost() {
   connections_.drop_lost(gone_);
-  for (; !gone_.empty(); gone_.pop_back()) {  // one that fails half way is seen to again
+  for (; !gone_.empty(); gone_.pop_back()) {  // an entry that fails half way is retried
     const ClientId id = gone_.back();
     waiting_.client_gone(id);
     context_.skipped.answered(id);
@@ -99,7 +99,7 @@ void Server::drop_lost() {
       options_.group->reevaluate_captures();
     }
     if (is_rank) context_.flusher.let_all_flush();
-    if (is_rank) lifetime_.rank_left();  // a tool that looks in again and again must not put off the end
+    if (is_rank) lifetime_.rank_left();  // a tool that asks again and again must not put off the end
     if (client != context_.clients.end()) context_.clients.erase(client);
   }
 }

@@ -1,5 +1,4 @@
-// An engine does not say that it is done, and does not end, between a flush and the hearing of it: retention would stay
-// undone.
+// Tests that an engine neither reports that it is done nor ends before retention was told of the last flush.
 #include "engine/flush/flusher_testing.hpp"
 #include "engine/pipeline/pipeline.hpp"
 #include "engine/serve/server.hpp"
@@ -40,7 +39,7 @@ class ServerEnd : public FlusherFixture {
     held = false;
     held.notify_all();
   }
-  /// A version is stored, and whoever is told of it does not get on; only then is there a server, which is never idle.
+  /// Stores a version and blocks the thread that is told of it. Then it starts a server, which is never idle.
   void store_and_hold() {
     held = true;
     {
@@ -70,7 +69,7 @@ TEST_F(ServerEnd, ADrainIsNotAnsweredBefore) {
   ASSERT_TRUE(channel.call(ipc::Hello{}));
   std::atomic<bool> answered = false;
   std::thread waiter([&] { answered = channel.call(ipc::Drain{0}).has_value(); });
-  ASSERT_TRUE(test_support::quiescent());  // a wrong answer is here then
+  ASSERT_TRUE(test_support::quiescent());  // a wrong answer would be here by then
   EXPECT_FALSE(answered);
   let_go();
   waiter.join();

@@ -1,4 +1,4 @@
-// What the engine's group is told of by clients, and what it is not.
+// Tests which client requests the engine's group is told of, and which not.
 #include <gtest/gtest.h>
 
 #include "base/bytes.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kPieceBytes = 64 * base::KiB, kPatience_ns = 200'000'000;
 
-/// An engine in a group of two, of which the other one never joins.
+/// An engine in a group of two whose other member never joins.
 class ServerOfAGroup : public EngineFixture {
  protected:
   void SetUp() override {
@@ -33,7 +33,7 @@ class ServerOfAGroup : public EngineFixture {
     const auto granted = rank_.call(ipc::Grant{id_, kPieceBytes, 0, {}, {}});
     ASSERT_TRUE(granted) << granted.error().text();
     const auto& slot = granted->slot;
-    const auto zeros = base::hash128(std::vector<std::byte>(kPieceBytes));  // as preallocated slots are
+    const auto zeros = base::hash128(std::vector<std::byte>(kPieceBytes));  // as in preallocated slots
     ASSERT_TRUE(rank_.call(
         ipc::Stage{id_, 2, {0, kPieceBytes, {{0, 1, kPieceBytes}}, {{slot.slot, kPieceBytes, zeros, slot.tier}}}}));
   }

@@ -1,4 +1,4 @@
-// Guests by messages: from one client to the others of its node, and gone with whoever brought them.
+// Tests guests through messages: one client brings them for the others of its node, and they go with it.
 #include <gmock/gmock.h>
 
 #include "base/bytes.hpp"
@@ -20,7 +20,7 @@ class ServerOfGuests : public EngineFixture {
     leader_ = client(0);
     neighbour_ = client(1);
   }
-  /// Another engine of the job, and its rank's checkpoint of two chunks.
+  /// Starts another engine of the job, with its rank's checkpoint of two chunks.
   void open_other() {
     auto claimed = claim(config_, "there");
     ASSERT_TRUE(claimed) << claimed.error().text();
@@ -119,7 +119,7 @@ TEST_F(ServerOfGuests, ASlotIsThereAtOnceOrNot) {
   EXPECT_EQ(leader_.call(ipc::GuestWritten{id_, 3, 0, kGuestBytes + 1, {}}).error().code, PERDURE_INVALID_ARGUMENT);
 }
 
-// Whoever is refused one reads the store itself, but what is only here would be gone.
+// A client that is refused a slot reads the store itself, but a version that is only here would be lost.
 TEST_F(ServerOfGuests, NothingThatIsOnlyHereGoesForASlot) {
   const segment::VersionId remains{"app", 2, {2, 1}};
   segment::Piece piece{1, kGuestBytes, {{0, 1, kGuestSlots * kGuestBytes}}, {}};

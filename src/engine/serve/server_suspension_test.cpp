@@ -1,4 +1,4 @@
-// A job that was suspended (its monotonic clock jumps) and goes on: what it slept through was no waiting.
+// Tests a job that was suspended (its monotonic clock jumps) and goes on: the suspension does not count as waiting.
 #include "engine/host/engine_testing.hpp"
 #include "os/system.hpp"
 

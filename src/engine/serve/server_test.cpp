@@ -1,4 +1,4 @@
-// Clients that misbehave: each is dropped or told, and the engine serves the others.
+// Tests clients that misbehave: each is dropped or gets an error, and the engine serves the others.
 #include <algorithm>
 #include <thread>
 
@@ -31,7 +31,7 @@ class ServerOfAnEngine : public EngineFixture {
     ASSERT_TRUE(report && report->text);
     EXPECT_NE(report->text->find(words), std::string::npos) << *report->text;
   }
-  /// Everything that comes until the engine ends the connection.
+  /// Returns all bytes that come until the engine ends the connection.
   static Bytes answer_to(const std::string& socket_path, const Bytes& sent) {
     const os::Fd socket = os::connect_to(socket_path).value();
     (void)os::send_all(socket, sent);
@@ -75,7 +75,7 @@ TEST_F(ServerOfAnEngine, WithoutADescriptorForWhoComesSaysSo) {
   EXPECT_TRUE(client().call(ipc::Progress{})) << "who comes later is served";
 }
 
-// It might be a rank that begins: the engine would not end as long as it is there.
+// It might be a rank that begins, so the engine would not end as long as it is connected.
 TEST_F(ServerOfAnEngine, WhoSaysNothingIsDroppedInTime) {
   Bytes begun = ipc::encode_request(1, ipc::Progress{});
   begun.resize(1);
@@ -95,7 +95,7 @@ TEST_F(ServerOfAnEngine, WhoSaysNothingIsDroppedInTime) {
   os::shift_monotonic_clock(-kPatience_ns);
 }
 
-// Nobody would hear an answer that says so.
+// A one-way message has no answer that could carry the error.
 TEST_F(ServerOfAnEngine, WhoIsNotAnsweredAndSendsNonsenseIsDroppedAndReported) {
   Bytes sent = ipc::encode_request(1, hello());
   Bytes nonsense;
@@ -201,7 +201,7 @@ TEST_F(ServerOfAnEngine, WhoNeverReadsTheRepliesIsDroppedAndReported) {
 }
 
 TEST_F(ServerOfAnEngine, WhoReadsLateGetsEveryReply) {
-  constexpr std::uint64_t kRequests = 1000;  // their replies are more than a socket keeps
+  constexpr std::uint64_t kRequests = 1000;  // their replies are more than a socket buffers
   std::vector<ipc::Posted<ipc::FlushProgress>> posted;
   for (std::uint64_t i = 0; i < kRequests; ++i) {
     const auto one = good_.post(ipc::Progress{});
@@ -258,7 +258,7 @@ TEST_F(ServerOfAnEngine, StoppingEndsTheWaitForItsEnd) {
   EXPECT_TRUE(good_.engine_gone());
 }
 
-// Room for one chunk, and two ranks.
+// There is room for one chunk, and there are two ranks.
 TEST_F(EngineFixture, ARankThatEndsBeforeItSaidWhatItWritesKeepsNobodyWaiting) {
   ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB"));
   const segment::VersionId id{"app", 1, {1, 1}};

@@ -5,13 +5,14 @@
 namespace perdure::engine {
 namespace {
 
-// It is at the store, or nothing is known that could keep it from there.
+// True if it is in the store, or nothing known could keep it from there.
 bool is_coming(const catalog::HeldVersion& held, const Version& version) {
   if (version.life == Life::stored) return true;
   return version.life == Life::committed && version.flush != FlushPhase::given_up && held.quarantined.empty();
 }
 
-// Of another branch something newer is known: whoever means no attempt in particular may mean that branch's number.
+// True if a newer version of another branch is known. A client that means no attempt in particular may mean that
+// branch's number.
 bool left_behind(const NodeState& ledger, const segment::VersionId& id) {
   const auto leaves = [&](const segment::VersionId& other) {
     return other.name == id.name && other.attempt > id.attempt && !plan::same_branch(other.attempt, id.attempt);
@@ -61,7 +62,7 @@ std::vector<segment::VersionId> SkippedVersions::skip(NodeState& ledger, const s
   std::vector<segment::VersionId> skipped;
   for (const std::size_t place : plan::skip(*retention, coming)) {
     if (!ledger.held.drop(ids[place]))
-      break;  // the catalog takes nothing now: it is flushed, or skipped at the next commit
+      break;  // the catalog takes nothing now: the version is flushed, or skipped at the next commit
     skipped_.note(ids[place], {});
     ++ledger.counters().skipped;
     skipped.push_back(ids[place]);

@@ -1,6 +1,6 @@
 #pragma once
-// Versions that are not brought to the store, because retention would remove them there: which, and what is said to
-// whoever waits for one of them. The event loop's own; the ledger is held by who calls. (docs/adr/0050)
+// Decides which versions are not brought to the store because retention would remove them there, and how waits for them
+// are answered. Only the event loop uses it; callers hold the ledger (docs/adr/0050).
 #include <map>
 #include <optional>
 #include <string>
@@ -13,31 +13,31 @@ namespace perdure::engine {
 
 class SkippedVersions {
  public:
-  /// What is in the ledger now an earlier engine left there, for a launch of another program, maybe: that is not
-  /// skipped.
+  /// Exempts the versions that are in the ledger now. An earlier engine left them, perhaps for a launch of another
+  /// program.
   void leave_recovered(const NodeState& ledger);
-  /// A newer version of this name was committed: those that need not come to the store are given up. Which.
+  /// A newer version of this name was committed. Drops the versions that need not be stored, and returns them.
   std::vector<segment::VersionId> skip(NodeState& ledger, const std::string& name);
 
-  // ---- who waits for a version to be stored
-  /// Until the client is answered, or gone, the version is not skipped.
+  // ---- clients that wait for a version to be stored
+  /// The version is not skipped until the client is answered, or gone.
   void awaited(ClientId client, const segment::VersionId& id) { awaited_.insert_or_assign(client, id); }
   void answered(ClientId client) { awaited_.erase(client); }
 
   struct Outcome {
     enum class State {
       unknown,  ///< it was not skipped, as far as is remembered
-      coming,   ///< something newer of its branch is on its way to the store
-      stored,   ///< something newer of its branch is there
-      lost      ///< nothing newer of its branch is on its way any more
+      coming,   ///< a newer one of its branch is on its way to the store
+      stored,   ///< a newer one of its branch is in the store
+      lost      ///< no newer one of its branch is on its way any more
     } state = State::unknown;
     std::uint64_t newer = 0;           ///< stored: the newest
-    std::optional<base::Error> error;  ///< lost: why, where that is known
+    std::optional<base::Error> error;  ///< lost: the cause, if it is known
   };
-  /// Of a version of which nothing is held. Its attempt is known by the time when it began; 0: any, unless something
-  /// newer is of another branch.
+  /// Returns the outcome of a version of which nothing is held. The start of its attempt identifies the attempt. 0: any
+  /// attempt, unless a newer version belongs to another branch.
   Outcome outcome(const NodeState& ledger, const segment::VersionId& id) const;
-  /// That something newer is there in its stead is to be said: true once.
+  /// True once: then report that a newer version is stored instead.
   bool tell_once(const segment::VersionId& id);
   static constexpr std::size_t kMostRemembered = 1024;
 
@@ -45,7 +45,7 @@ class SkippedVersions {
   bool may_go(NodeState& ledger, const catalog::HeldVersion& held, const Version& version) const;
   const segment::VersionId* find(const segment::VersionId& id) const;
 
-  std::uint64_t recovered_ = 0;  // the highest number in the order of commits that was recovered
+  std::uint64_t recovered_ = 0;  // the highest commit order of a recovered version
   std::map<ClientId, segment::VersionId> awaited_;
   struct Told {
     bool yes = false;

@@ -21,7 +21,7 @@ class SkipVersions : public NodeStateFixture {
     skipped = {};
     skipped.leave_recovered(*core);
   }
-  /// Commits them, one after the other. The numbers of those that were skipped meanwhile.
+  /// Commits the versions one after the other. Returns the numbers of those that were skipped meanwhile.
   std::vector<std::uint64_t> commit(const std::vector<std::uint64_t>& versions) {
     std::vector<std::uint64_t> numbers;
     for (const std::uint64_t version : versions) {
@@ -50,7 +50,7 @@ TEST_F(SkipVersions, ThatRetentionWouldRemoveAreGivenUp) {
   EXPECT_THAT(held(), ElementsAre(4, 5)) << "the catalog says so";
 }
 
-// However fast they come, one after the other gets there: the store has a new one each time that a flush ends.
+// However fast versions come, some get there: the store has a new one each time that a flush ends.
 TEST_F(SkipVersions, AFlushThatHasBegunIsFinishedAndTheNextOneIsOfANewVersion) {
   begin();
   std::uint64_t version = 0, last = 0;
@@ -106,7 +106,7 @@ class SkipPartsOfVersions : public SkipVersions {
     skipped = {};
     skipped.leave_recovered(*core);
   }
-  /// By both ranks. The numbers of those that were skipped.
+  /// Both ranks commit the version. Returns the numbers of those that were skipped.
   std::vector<std::uint64_t> commit_part(std::uint64_t version, bool wanted) {
     const auto granted = grant(1, id(version));
     EXPECT_EQ(granted.kind, GrantOutcome::Kind::granted);
@@ -124,7 +124,7 @@ class SkipPartsOfVersions : public SkipVersions {
   }
 };
 
-// No node skips a version that all have agreed to bring to the store, so that it gets there whole.
+// No node skips a version that all nodes agreed to store, so that it gets there whole.
 TEST_F(SkipPartsOfVersions, AreSkippedWhereNotAllNodesBringThemToTheStore) {
   begin();
   EXPECT_FALSE(busy(*core, "app"));
@@ -181,7 +181,7 @@ TEST_F(SkipPartsOfVersions, StayWhereSomebodyWaitsOrTheyAreLandmarks) {
   EXPECT_THAT(commit_part(6, false), ElementsAre(1, 5));
 }
 
-// Else a wait would not end as long as newer versions come.
+// Otherwise a wait would not end as long as newer versions come.
 TEST_F(SkipPartsOfVersions, ThatWereLetAreNotHeldBackAgain) {
   begin();
   commit_part(1, false);
@@ -206,7 +206,7 @@ TEST_F(SkipVersions, WithoutRetentionNothingIsSkipped) {
   EXPECT_THAT(commit({1, 2, 3, 4, 5}), IsEmpty());
 }
 
-// Of what could not be flushed nobody knows whether the store ever gets it.
+// Nobody knows whether the store will ever have a version whose flush was given up.
 TEST_F(SkipVersions, ThatWereGivenUpStandForNoOthers) {
   begin({1, 0});
   commit({1});
@@ -231,7 +231,7 @@ TEST_F(SkipVersions, AreAnsweredForBySomethingNewer) {
   EXPECT_FALSE(skipped.tell_once(id(8)));
 }
 
-// What another branch stored holds nothing of the state that was skipped.
+// A version that another branch stored has nothing of the skipped state.
 TEST_F(SkipVersions, AreNotAnsweredForByAnotherBranch) {
   begin({1, 0});
   commit({1, 2});

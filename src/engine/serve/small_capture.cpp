@@ -1,4 +1,4 @@
-// A capture that comes in one message: the steps of one that comes in several, in their order.
+// Handles a capture that comes in one message: it takes the steps of an ordinary capture in their order.
 #include "engine/serve/capture_steps.hpp"
 #include "engine/serve/handlers.hpp"
 #include "os/crash_point.hpp"
@@ -14,7 +14,7 @@ void arrived(ServeContext& context, ClientId client, const ipc::SmallCapture& me
   begin_capture(context, client, message.begin);
 }
 
-// The loop must not wait for a disk, nor for a tier's own way: such a slot is the rank's to write.
+// The loop must not wait for a disk, nor for a tier's own access. The rank has to write such a slot itself.
 base::Status fill(tier::SlotIo& io, const tier::SlotAddress& slot, const ipc::SmallCapture& message) {
   if (!slot.mapped || !slot.access.empty()) return base::fail(refused(message, "its tier is no memory"));
   base::Hasher hasher;
@@ -27,7 +27,7 @@ base::Status fill(tier::SlotIo& io, const tier::SlotAddress& slot, const ipc::Sm
              : base::Status(base::fail(refused(message, "its bytes are not those of its hash")));
 }
 
-// What is wrong with the slot the rank will find, too, and say.
+// The rank finds an error of the slot, too, and reports it.
 base::Result<ipc::Placed> place(ServeContext& context, ClientId client, const ipc::SmallCapture& message,
                                 const ipc::SlotAddress& slot) {
   const tier::SlotAddress address{slot.tier,     slot.slot,   slot.path,  slot.offset,

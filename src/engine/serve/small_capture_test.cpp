@@ -1,4 +1,4 @@
-// A capture in one message is the same as one in several.
+// Tests that a capture in one message has the same result as one in several.
 #include <algorithm>
 
 #include "base/hash.hpp"
@@ -57,7 +57,7 @@ TEST_F(SmallCaptures, AreStagedWithTheirBytesInASlot) {
   }
 }
 
-// Its ranks wait for the engine's answer only, and need not wait for an older version to be given up.
+// Its ranks wait for the engine's answer only, and need not wait for an older version to be evicted.
 TEST_F(SmallCaptures, FindRoomThatWasMadeWhenTheOneBeforeWasStored) {
   ASSERT_TRUE(start("chunk_bytes=64KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=0;tier.order=memory"));
   auto rank = client();
@@ -116,8 +116,8 @@ TEST_F(SmallCaptures, AreRefusedWhenTheirBytesAreNotThoseOfTheirChunk) {
   for (std::uint64_t version = 1; version < 4; ++version) EXPECT_FALSE(rank.call(ipc::Locate{id(version), 0}));
 }
 
-// Room for one chunk: who waits gets the slot when its chunk is in the temporary segment, which all have to be known
-// for.
+// There is room for one chunk. A waiting rank gets the slot when the other's chunk is in the temporary segment, for
+// which all pieces must be known.
 TEST_F(SmallCaptures, AreKnownOfWhileTheyWaitForASlotAndGetOneInTheirTurn) {
   ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB"));
   std::vector<ipc::Channel> ranks;
@@ -155,7 +155,7 @@ TEST_F(SmallCaptures, ThatWaitTooLongAreRefusedAndTakeNoSlot) {
   EXPECT_TRUE(rank.call(capture(3, 0, 1, 64 * base::KiB)));
 }
 
-// Who waits for room may wait for whom this rank waits for next.
+// A rank that waits for room may depend on the rank that this one waits for next.
 TEST_F(SmallCaptures, ThatAskAtOnceNeitherWaitNorOvertake) {
   ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB;flush.during_capture=never"));
   auto rank = client(0), other = client(1), third = client(2);
@@ -169,7 +169,7 @@ TEST_F(SmallCaptures, ThatAskAtOnceNeitherWaitNorOvertake) {
   ASSERT_TRUE(rank.call(ipc::Abort{id(2)}));
 
   const auto waits = third.post(capture(3, 0, 1, 64 * base::KiB)).value();
-  ASSERT_TRUE(third.call(ipc::Progress{}));  // it has come
+  ASSERT_TRUE(third.call(ipc::Progress{}));  // the request has arrived
   const auto behind = rank.call(message, kWait_ns);
   ASSERT_FALSE(behind);
   EXPECT_EQ(behind.error().code, PERDURE_TIMEOUT);
@@ -179,7 +179,7 @@ TEST_F(SmallCaptures, ThatAskAtOnceNeitherWaitNorOvertake) {
   EXPECT_TRUE(placed && placed->slot) << "whoever waited gets it";
 }
 
-// A rank waits, and the free slot would not do for it. A rank that asks at once does not get that slot either.
+// A rank waits that cannot use the free slot. A rank that asks at once does not get that slot either.
 TEST_F(SmallCaptures, ThatAskAtOnceLeaveFreeSlotsWhileSomebodyWaits) {
   ASSERT_TRUE(
       start("chunk_bytes=64KiB;tier.order=memory,file;tier.memory.max_bytes=16MiB;tier.file.max_bytes=64KiB;"
@@ -193,7 +193,7 @@ TEST_F(SmallCaptures, ThatAskAtOnceLeaveFreeSlotsWhileSomebodyWaits) {
   ASSERT_TRUE(granted);
   EXPECT_NE(granted->slot.tier, avoid[0]);
   const auto waits = third.post(ipc::Grant{id(3), 64 * base::KiB, 0, avoid, "it could not be written"}).value();
-  ASSERT_TRUE(third.call(ipc::Progress{}));  // it has come
+  ASSERT_TRUE(third.call(ipc::Progress{}));  // the request has arrived
 
   auto message = capture(2, 0, 1);
   message.at_once = true;

@@ -1,4 +1,4 @@
-// Where all ranks of a version are of one node, their engine sees for itself that all have staged.
+// Tests versions whose ranks are all on one node: their engine sees for itself that all have staged.
 #include "base/hash.hpp"
 #include "engine/host/engine_testing.hpp"
 #include "tier/slot_io.hpp"
@@ -11,7 +11,7 @@ constexpr std::uint64_t kPiece = 64 * base::KiB, kStored_ns = 20'000'000'000;
 class StagingRanks : public EngineFixture {
  protected:
   void SetUp() override { ASSERT_TRUE(start("chunk_bytes=64KiB;tier.memory.max_bytes=16MiB")); }
-  /// What a rank of three says when its one chunk is in a slot.
+  /// Returns the message of a rank of three whose one chunk is in a slot.
   ipc::Stage written(ipc::Channel& channel, std::uint32_t rank) {
     const std::vector<std::byte> content(kPiece, static_cast<std::byte>(rank));
     const auto granted = channel.call(ipc::Grant{id_, kPiece, 0, {}, {}});
@@ -62,7 +62,7 @@ TEST_F(StagingRanks, AreNotCommittedBeforeTheLastOne) {
   EXPECT_FALSE(is_committed());
 }
 
-// Of several nodes, or in a call that can still fail.
+// A rank says nothing if there are several nodes, or in a call that can still fail.
 TEST_F(StagingRanks, AreNotCommittedWhenTheLastOneDoesNotSayHow) {
   for (const std::uint32_t rank : {2U, 0U}) ASSERT_TRUE(stage(rank, plan_));
   ASSERT_TRUE(stage(1, {}));

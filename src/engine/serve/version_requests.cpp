@@ -1,4 +1,4 @@
-// Requests about the versions that this node holds.
+// Handles requests about the versions that this node holds.
 #include <algorithm>
 
 #include "engine/peers/node_group.hpp"
@@ -12,7 +12,7 @@ namespace {
 using ipc::Done;
 using InventoryJob = InBackground<ipc::Inventory>::Job;
 
-/// What is here.
+/// Returns this node's own part of the answer.
 ipc::Holdings holdings(const NodeState& ledger, const ipc::Inventory& inventory, bool in_group) {
   ipc::Holdings reply;
   reply.held = ledger.held.inventory(inventory.name, inventory.launch);
@@ -44,7 +44,7 @@ WaitReason why_inventory(const ipc::Inventory&) {
   return {"redundancy", "what is kept for other nodes is looked at, and parity servers are asked"};
 }
 
-// Whether it is published already or being written.
+// Returns the rank's segment, whether it is published already or being written.
 std::optional<ipc::PlannedSegment> segment_of(const NodeState& ledger, const segment::VersionId& id,
                                               std::uint32_t rank) {
   for (const auto& segment : ledger.find(id)->segments)

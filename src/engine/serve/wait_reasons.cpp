@@ -23,7 +23,7 @@ const char* flush_name(const catalog::HeldVersion& held, const Version* run) {
   return "unknown";
 }
 
-// The head of the queue is asked again whenever something changed: the last answer is why it waits.
+// The head of the queue is asked again after every change, so its last answer is why it waits.
 WaitReason why_no_slot(const NodeState& core, ClientId client, std::optional<std::uint32_t> head) {
   if (head) return {"behind", "behind rank " + std::to_string(*head)};
   const auto& recent = core.grants.decisions().recent();
@@ -32,7 +32,7 @@ WaitReason why_no_slot(const NodeState& core, ClientId client, std::optional<std
   });
   if (last == recent.rend()) return {"unknown", "not decided yet"};
   const placement::Reason reason = last->decision.reason;
-  // No flush will free one, and yet it is not refused.
+  // No flush will free a slot, and yet the request is not refused.
   if (!placement::is_wait(reason))
     return {placement::reason_name(reason), "no tier has room before other ranks are done with their slots"};
   return {placement::reason_name(reason), placement::reason_text(reason)};

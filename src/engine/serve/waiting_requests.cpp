@@ -8,14 +8,14 @@
 namespace perdure::engine {
 namespace {
 
-// While somebody waits, the server looks that often. What passes between two looks beyond twice of it was not waited
-// for.
+// While a request waits, the server looks this often. Time beyond twice of it between two looks does not count as
+// waiting.
 constexpr std::uint64_t kLookAtLeastNs = 1'000'000'000;
 
-/// Of two times, where 0 is never.
+/// Returns the earlier of two times, where 0 is never.
 std::uint64_t earlier(std::uint64_t a, std::uint64_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
 
-// A time that is not noted is no reason to leave a request without its answer.
+// A time that cannot be recorded is no reason to leave a request without its answer.
 void tell_waited(ServeContext& context, const WaitingRequests::Entry& entry) {
   (void)base::caught("wait", [&]() -> base::Status {
     entry.request->waited(context, static_cast<double>(os::monotonic_ns() - entry.since_ns) * 1e-9);
@@ -40,8 +40,8 @@ std::deque<WaitingRequests::Entry>::iterator WaitingRequests::erase(std::deque<E
   return entries_.erase(it);
 }
 
-// A job that was suspended (SIGSTOP, a frozen cgroup, a paused machine) finds its clock hours later. Nobody had a
-// chance to free a slot meanwhile, so that nobody's time is over.
+// A job that was suspended (SIGSTOP, a frozen cgroup, a paused machine) sees its clock jump by hours. No rank had a
+// chance to free a slot meanwhile, so no deadline has passed.
 void WaitingRequests::excuse_suspension(std::uint64_t now_ns) {
   const std::uint64_t passed = now_ns - std::exchange(looked_ns_, now_ns);
   if (passed <= 2 * kLookAtLeastNs) return;
@@ -67,7 +67,7 @@ void WaitingRequests::reconsider(ServeContext& context) {
       ++it;
       continue;
     }
-    const Entry over = take(it);  // whatever happens now, nobody is answered twice
+    const Entry over = take(it);  // removed first, so that it is never answered twice
     tell_waited(context, over);
     context.connections.send(over.client, [&](std::vector<std::byte>& out) {
       if (asked)

@@ -1,5 +1,5 @@
 #pragma once
-// Requests that could not be answered yet: in order of arrival, with their deadlines.
+// Queues requests that could not be answered yet: in order of arrival, with their deadlines.
 #include <deque>
 #include <memory>
 
@@ -11,21 +11,21 @@ namespace perdure::engine {
 
 struct Asked {
   ClientId client = 0;
-  bool first = false;      ///< it has just come
-  bool timed_out = false;  ///< this is the last time that it is asked: an answer has to be
-  bool behind = false;     ///< others wait for their turn; who is asked all the same is so at its own wish
+  bool first = false;      ///< it has just arrived
+  bool timed_out = false;  ///< it is asked for the last time, so it must be answered
+  bool behind = false;     ///< others wait for their turn before it; if it is asked all the same, it wished so
 };
 
-/// What distinguishes a request among those that wait.
+/// The properties in which waiting requests differ.
 struct WaitTraits {
-  bool in_turn = false;    ///< first come, first served: nobody overtakes the first of these
+  bool in_turn = false;    ///< first come, first served: no request overtakes the first of these
   bool for_flush = false;  ///< flushes are not held back while it waits
 };
 
-/// A request in the queue, for who explains why it waits.
+/// A request in the queue, as needed to explain why it waits.
 struct Queued {
   ClientId client = 0;
-  std::optional<std::uint32_t> head;  ///< the rank of the first that waits in turn, unless it is that itself
+  std::optional<std::uint32_t> head;  ///< the rank of the first request that waits in turn, unless it is this one
 };
 
 class HeldRequest {
@@ -35,13 +35,13 @@ class HeldRequest {
   HeldRequest(const HeldRequest&) = delete;
   HeldRequest& operator=(const HeldRequest&) = delete;
   const char* name() const { return name_; }
-  /// The message, where it is an M.
+  /// Returns the message if it is an M, else nullptr.
   template <class M>
   const M* as() const {
     return operation_ == ipc::kOperation<M> ? static_cast<const M*>(content()) : nullptr;
   }
   virtual WaitTraits traits() const = 0;
-  /// True when there is an answer, for append_answer().
+  /// True if there is an answer, for append_answer().
   virtual bool answer(ServeContext& context, const Asked& asked) = 0;
   virtual void append_answer(std::uint64_t sequence, std::vector<std::byte>& out) const = 0;
   virtual void refuse(std::uint64_t sequence, const base::Error& error, std::vector<std::byte>& out) const = 0;
@@ -80,10 +80,10 @@ class WaitingRequests {
         error);
   }
   void client_gone(ClientId client);
-  /// When a deadline is over or something has to be looked at again; 0: never.
+  /// Returns the next time at which a deadline ends or something has to be looked at again; 0: never.
   std::uint64_t next_look_ns(ServeContext& context) const;
   const std::deque<Entry>& entries() const { return entries_; }
-  std::size_t in_turn() const { return in_turn_; }  ///< so many wait for their turn
+  std::size_t in_turn() const { return in_turn_; }  ///< number of requests that wait for their turn
   bool for_flush() const;
 
  private:
@@ -94,7 +94,7 @@ class WaitingRequests {
 
   std::deque<Entry> entries_;
   std::size_t in_turn_ = 0;
-  std::uint64_t looked_ns_ = 0;  // when they were looked at last
+  std::uint64_t looked_ns_ = 0;  // time of the last look
 };
 
 }  // namespace perdure::engine

@@ -19,7 +19,7 @@ Janitor::Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy po
     started_ = base::fail(begun.error());
 }
 
-// What it was at is due again with the next version, or the next look at all names.
+// The interrupted work is due again with the next version, or the next look at all names.
 bool Janitor::failed(const base::Error& why) {
   {
     std::lock_guard guard(mutex_);
@@ -102,8 +102,8 @@ void Janitor::run() {
   }
 }
 
-// What killed processes left: hidden versions, temporary segments of attempts older than the newest complete one of
-// their run.
+// Removes leftovers of killed processes: hidden versions, and temporary segments of attempts older than the newest
+// complete one of their run.
 void Janitor::clean_store() {
   auto names = store_.names();
   if (!names) return;  // no store yet, or not reachable now: nothing to clean
@@ -133,7 +133,7 @@ void Janitor::clean_store() {
 
 namespace {
 
-// Of the newest that is, or was, complete: as readers see it, who fall back on that line.
+// Returns the line of the newest attempt that is, or was, complete. Readers fall back on that line, too.
 plan::Line current_line(const std::vector<JudgedListing>& judged, const std::vector<segment::VersionId>& aside,
                         const std::vector<plan::Fork>& forks) {
   std::optional<segment::Attempt> newest;
@@ -152,8 +152,8 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name,
   std::vector<JudgedListing> judged;
   for (const auto& listing : listings)
     judged.push_back({listing.id, listing.all_present(), false, listing.all_present()});
-  // What everything older will be given up for must be good: of the current line, and of each branch that may lose
-  // something, verify manifests from the newest attempt down to the first good one.
+  // A version for which older ones are given up must be good. On the current line and on each branch that may lose
+  // something, manifests are verified from the newest attempt down to the first good one.
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < judged.size(); ++i)
     if (judged[i].complete) order.push_back(i);
@@ -181,7 +181,7 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name,
 }
 
 base::Result<RetentionDecision> Janitor::retire_old(const std::string& name) {
-  // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
+  // A removal that failed half way is hidden from the listing. It is finished first, and nothing else is cleaned.
   if (failing_.contains(name))
     PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
   PERDURE_TRY(const auto forks, store::forks(store_, name));
@@ -200,7 +200,7 @@ base::Result<RetentionDecision> Janitor::retire_old(const std::string& name) {
   return decision;
 }
 
-// What fails is tried again, and reported once until it works.
+// A failure is retried, and reported once until it works.
 void Janitor::enforce_one(const std::string& name) {
   const auto decided = retire_old(name);
   if (decided)

@@ -1,6 +1,6 @@
 #pragma once
-// The thread of the first node's engine that keeps the store in order: leftovers of killed processes, and retention of
-// the names that its own job writes. Other jobs may use the same store with policies of their own.
+// A thread of the first node's engine keeps the store in order. It removes leftovers of killed processes, and applies
+// retention to the names that its own job writes. Other jobs may use the same store with their own policies.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -19,16 +19,16 @@ class Janitor {
  public:
   Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle);
   ~Janitor() { stop(); }
-  const base::Status& started() const { return started_; }  ///< its thread; without it nothing is retired
+  const base::Status& started() const { return started_; }  ///< of its thread; without the thread nothing is retired
   /// Makes this engine responsible for the store: cleans it, and applies retention to the names given so far and from
   /// now on. Repeatable.
   void activate();
-  /// The job writes versions of `name`, and one of them was stored or is held by now.
+  /// The job writes versions of `name`, and one of them was just stored or is held.
   void enforce_retention(const std::string& name);
   void enforce_all();                                 ///< once more for every name given so far
   bool idle();                                        ///< nothing to do now (something may be due later)
   bool settled();                                     ///< idle, and nothing is due later
-  std::uint64_t retired() const { return retired_; }  ///< versions that were removed from the store so far
+  std::uint64_t retired() const { return retired_; }  ///< versions removed from the store so far
   void stop();
 
  private:
@@ -48,7 +48,7 @@ class Janitor {
   std::condition_variable wake_;
   RetentionQueue queue_;
   bool busy_ = false, stopping_ = false;
-  std::set<std::string> failing_;  // names whose trouble was reported; the thread's own
+  std::set<std::string> failing_;  // names whose trouble was reported; used by the thread alone
   std::atomic<std::uint64_t> retired_ = 0;
   base::Status started_;
   os::Thread thread_;

@@ -67,7 +67,7 @@ TEST_F(JanitorTest, TendsTheJobsNamesOnceItIs) {
   EXPECT_EQ(reports.take(), std::nullopt);
 }
 
-// Versions 100 to 300 of a finished run; a launch that restored nothing wrote 10, 20 and 30.
+// Versions 100 to 300 belong to a finished run; a launch that restored nothing wrote 10, 20 and 30.
 TEST_F(JanitorTest, KeepsTheRunBeforeANewStart) {
   std::uint64_t begun = 0;
   for (const plan::Branch branch : {1U, 2U})
@@ -83,7 +83,7 @@ TEST_F(JanitorTest, KeepsTheRunBeforeANewStart) {
   EXPECT_EQ(reports.take(), std::nullopt);
 }
 
-// Of a branch that was left what is kept is read before anything goes for it.
+// The version kept of a branch that was left is read before any other is removed for it.
 TEST_F(JanitorTest, GivesNothingOfALeftBranchUpForAVersionThatIsDamaged) {
   for (std::uint64_t version = 1; version <= 4; ++version)
     for (const auto& manifest : sample_version({"app", version, {version, plan::nonce_on(1, version)}}, 2))
@@ -103,7 +103,7 @@ TEST_F(JanitorTest, GivesNothingOfALeftBranchUpForAVersionThatIsDamaged) {
   EXPECT_EQ(versions(), (Versions{3, 3})) << "of each branch one: version 4 is not good";
 }
 
-// A restore falls back to what the branch went on from. So that is what retention has to keep.
+// A restore falls back to the version from which the branch went on, so retention has to keep that one.
 TEST_F(JanitorTest, KeepsWhatABranchWentOnFromWhoseOnlyVersionWasSetAside) {
   for (std::uint64_t version = 1; version <= 5; ++version)
     for (const auto& manifest : sample_version({"app", version, {version, plan::nonce_on(1, version)}}, 2))
@@ -214,7 +214,7 @@ TEST_F(JanitorTest, ReportsAFailureOnceAndFinishesWhenItIsOver) {
   EXPECT_EQ(reports.take(), std::nullopt);
 }
 
-// Visible is not yet lasting: its writer may have failed to sync the directory after the rename.
+// A visible version is not yet durable: its writer may have failed to sync the directory after the rename.
 TEST_F(JanitorTest, GivesNothingUpForAVersionThatCannotBeMadeLasting) {
   write(1);
   write(2);

@@ -16,7 +16,7 @@ RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const st
     const plan::Branch branch = plan::branch_of(id.attempt.nonce);
     stored.push_back({id.version, complete, id.attempt.created_ns, branch, damaged || present});
   }
-  for (const auto& id : aside)  // behind all listings
+  for (const auto& id : aside)  // after all listings
     stored.push_back({id.version, false, id.attempt.created_ns, plan::branch_of(id.attempt.nonce), true});
   const auto given_up = plan::retire(arriving, stored, forks);
   const plan::Branch current = plan::current_branch(stored);

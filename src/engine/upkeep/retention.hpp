@@ -1,5 +1,5 @@
 #pragma once
-// Which attempts in the store are to be given up. Pure.
+// Decides which attempts in the store are given up. Pure.
 #include <vector>
 
 #include "plan/retention.hpp"
@@ -11,21 +11,22 @@ namespace perdure::engine {
 struct JudgedListing {
   segment::VersionId id;
   bool complete = false;  ///< every segment is there; the newest one was verified to manifest level
-  bool damaged = false;   ///< every segment is there, but they do not verify: nothing more is to come
-  bool present = false;   ///< every segment is there: whatever is wrong with it, its line is not over
+  bool damaged = false;   ///< every segment is there, but they do not verify, so no more parts will come
+  bool present = false;   ///< every segment is there; damaged or not, its line is not over
 };
 
 struct RetentionDecision {
   std::vector<segment::VersionId> remove;
-  segment::VersionId newest = {};  ///< of the complete ones: what the others may be given up for
-  bool unfinished = false;         ///< of something newer than `newest` parts are still to come: look again later
-  bool late = false;               ///< of something older, which is kept, parts may come: look again, but not for long
+  segment::VersionId newest = {};  ///< newest complete one, for which the others may be given up
+  bool unfinished = false;         ///< a version newer than `newest` still lacks parts: look again later
+  bool late = false;               ///< a kept older version may still get parts: look again, but not for long
 };
 
-/// A node may bring its part of an attempt after a newer attempt is complete: it was hindered, or the listing saw the
-/// older directory before the part came and the newer one after it. So an incomplete attempt is given up only where the
-/// policy would give up a complete one in its place (plan::retire). Other runs' branches are left alone. `aside`: what
-/// was set aside, by which readers know the current line, too; nothing of it is given up.
+/// A node may store its part of an attempt after a newer attempt is complete. It was delayed, or the listing read the
+/// older directory too early. So an incomplete attempt is given up only if the policy would give up a complete one in
+/// its place (plan::retire).
+/// Other runs' branches are left alone. `aside`: quarantined versions, by which readers know the current line, too;
+/// none of them is given up.
 RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings,
                                    const std::vector<plan::Fork>& forks = {},
                                    const std::vector<segment::VersionId>& aside = {});

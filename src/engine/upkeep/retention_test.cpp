@@ -31,7 +31,7 @@ TEST(RetentionDecision, NeverTouchesWhatIsStillArrivingAndLooksAgain) {
   EXPECT_TRUE(decision.unfinished);
 }
 
-// Some node is late with its part of an older version, which is among those that are kept.
+// A node is late with its part of an older version that is kept.
 TEST(RetentionDecision, LooksAgainAtWhatIsIncompleteBehindANewerCompleteOne) {
   const auto decision = decide_retention({2, 0}, {listing(1, 1, false), listing(2, 2, true)});
   EXPECT_TRUE(decision.remove.empty());
@@ -63,8 +63,7 @@ TEST(RetentionDecision, WaitsForNothingWhenTheNewestIsDamaged) {
   EXPECT_FALSE(decision.unfinished);
 }
 
-// A program that was restored to an older version and went on from there: the newest attempt is not the highest
-// version.
+// A program was restored to an older version and went on from there, so the newest attempt is not the highest version.
 TEST(RetentionDecision, GivesUpTheBranchThatWasLeftFirst) {
   EXPECT_EQ(removed(decide_retention({2, 0}, {listing(5, 5, true), listing(9, 9, true), listing(10, 10, true),
                                               listing(6, 11, true), listing(7, 12, true)})),

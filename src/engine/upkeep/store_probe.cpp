@@ -13,7 +13,7 @@ StoreProbe::StoreProbe(store::Store& store, std::uint64_t delay_ns,
       "store probe", [this] { run(); },
       [this](const base::Error&) {
         std::lock_guard guard(mutex_);
-        return !stopping_;  // who got no answer asks again
+        return !stopping_;  // callers without an answer ask again
       });
   if (begun)
     thread_ = std::move(*begun);
@@ -43,7 +43,7 @@ void StoreProbe::run() {
   std::unique_lock guard(mutex_);
   while (!stopping_) {
     wake_.wait(guard, [this] { return stopping_ || !asked_.empty(); });
-    // Whoever stored his part says so himself: mostly that comes first.
+    // A node reports its own stored part, and usually that report comes first.
     if (wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns_), [this] { return stopping_; })) return;
     const auto ids = std::exchange(asked_, {});
     for (const auto& id : ids) {
@@ -55,7 +55,7 @@ void StoreProbe::run() {
   }
 }
 
-// Who gets no answer, and still waits for room, asks again.
+// A caller without an answer asks again if it still waits for room.
 void StoreProbe::look_for(const segment::VersionId& id) {
   const auto listings = store_.list(id.name);
   if (!listings) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Asks the store whether it has all of a version, whichever node wrote it. A store may take long to answer, or never
-// do: the thread that asks does nothing else.
+// Asks the store whether it has all of a version, whichever nodes wrote it. A store may answer late or never, so a
+// thread does nothing else.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -13,11 +13,11 @@ namespace perdure::engine {
 
 class StoreProbe {
  public:
-  /// `whole` is called without any lock for each version that was asked for and is whole: all manifests verify and
-  /// agree. The store is asked `delay_ns` after ask(), once for all calls in that time.
+  /// Calls `whole`, without any lock, for each requested version that is whole: all manifests verify and agree. The
+  /// store is asked `delay_ns` after ask(), once for all calls in that time.
   StoreProbe(store::Store& store, std::uint64_t delay_ns, std::function<void(const segment::VersionId&)> whole);
   ~StoreProbe() { stop(); }
-  const base::Status& started() const { return started_; }  ///< its thread; without it nobody is answered
+  const base::Status& started() const { return started_; }  ///< of its thread; without the thread nobody is answered
   void ask(const segment::VersionId& id);
   void stop();
 

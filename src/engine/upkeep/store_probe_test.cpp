@@ -38,7 +38,7 @@ class Look : public ::testing::Test {
     std::lock_guard guard(mutex_);
     return seen_;
   }
-  /// Until `version` was seen.
+  /// Waits until `version` was seen.
   bool wait_for(const segment::VersionId& version) {
     return test_support::eventually(version.text() + " is seen", [&] {
       const auto now = seen();
@@ -50,7 +50,7 @@ class Look : public ::testing::Test {
   std::unique_ptr<store::Store> store_;
   std::mutex mutex_;
   std::vector<std::string> seen_;
-  std::unique_ptr<StoreProbe> look_;  // ends first
+  std::unique_ptr<StoreProbe> look_;  // destroyed first
 };
 
 TEST_F(Look, TellsOfEachVersionThatIsWholeAndWasAskedFor) {
