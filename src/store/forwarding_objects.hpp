@@ -11,7 +11,8 @@ class ForwardingObjects : public Objects {
                    const std::string& tag) override {
     return real_->get(key, offset, target, tag);
   }
-  base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutIf& condition) override {
+  base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes,
+                                const PutCondition& condition) override {
     return real_->put(key, bytes, condition);
   }
   base::Result<std::unique_ptr<Upload>> begin(const std::string& key) override { return real_->begin(key); }

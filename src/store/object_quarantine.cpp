@@ -22,7 +22,7 @@ constexpr int kMostNames = 1000;
 Result<std::string> put_report(Objects& objects, const std::string& wanted, const std::string& text) {
   std::string name = wanted;
   for (int number = 2; number <= kMostNames; ++number) {
-    const auto put = objects.put(quarantine_key(quarantine_report(name)), base::as_bytes(text), PutIf::absent());
+    const auto put = objects.put(quarantine_key(quarantine_report(name)), base::as_bytes(text), PutCondition::absent());
     if (put) return name;
     if (put.error().code != PERDURE_EXISTS) return base::fail(put.error());
     name = wanted + "." + std::to_string(number);
@@ -67,7 +67,7 @@ Status quarantine_object(Objects& objects, const SegmentRef& segment, const segm
   };
   if (!segment.identity.empty() && there->tag != segment.identity) return another();
   PERDURE_CHECK(put_aside(objects, *there, attempt, why));
-  const auto emptied = objects.put(key, {}, PutIf::tagged(there->tag));  // 3
+  const auto emptied = objects.put(key, {}, PutCondition::tagged(there->tag));  // 3
   if (emptied) return {};
   if (emptied.error().code != PERDURE_EXISTS && emptied.error().code != PERDURE_NOT_FOUND)
     return base::fail(emptied.error());

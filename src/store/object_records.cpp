@@ -38,8 +38,8 @@ Status replace_owner(Objects& objects, const std::string& key, const std::option
   };
   PERDURE_TRY(const auto there, owner_there(objects, key));
   if (there.owner != expected) return refused(there.owner);
-  const auto put =
-      objects.put(key, base::as_bytes(encode(next)), there.tag.empty() ? PutIf::absent() : PutIf::tagged(there.tag));
+  const auto put = objects.put(key, base::as_bytes(encode(next)),
+                               there.tag.empty() ? PutCondition::absent() : PutCondition::tagged(there.tag));
   if (put) return {};
   if (put.error().code != PERDURE_EXISTS && put.error().code != PERDURE_NOT_FOUND) return base::fail(put.error());
   // A put whose answer was lost is tried again below, and meets itself.

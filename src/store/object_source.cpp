@@ -50,7 +50,7 @@ base::Status copy_object(Objects& objects, const ObjectInfo& there, const std::s
     PERDURE_CHECK(objects.get(there.key, done, block, there.tag));
     PERDURE_CHECK(upload->put(parts++, block));
   }
-  const auto completed = upload->complete(parts, PutIf::absent());
+  const auto completed = upload->complete(parts, PutCondition::absent());
   if (completed) return {};
   // A completion whose answer was lost is tried again, and meets itself: nobody else has this key.
   const bool met = completed.error().code == PERDURE_EXISTS || completed.error().code == PERDURE_NOT_FOUND;

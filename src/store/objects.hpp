@@ -30,12 +30,12 @@ struct ObjectInfo {
 };
 
 /// On which condition a put replaces an object.
-struct PutIf {
+struct PutCondition {
   enum class Object { any, absent, tagged } is = Object::any;
   std::string tag = {};
-  static PutIf any() { return {}; }
-  static PutIf absent() { return {Object::absent, {}}; }
-  static PutIf tagged(std::string tag) { return {Object::tagged, std::move(tag)}; }
+  static PutCondition any() { return {}; }
+  static PutCondition absent() { return {Object::absent, {}}; }
+  static PutCondition tagged(std::string tag) { return {Object::tagged, std::move(tag)}; }
 };
 
 /// One object that is sent in parts. Nothing is visible before complete() has succeeded; the destructor gives up an
@@ -48,7 +48,7 @@ class Upload {
   virtual base::Status put(std::uint32_t number, base::ConstByteSpan bytes) = 0;
   /// Publishes the parts 0 to `parts` - 1 as one durable object, at once. PERDURE_EXISTS: the condition does not hold;
   /// then the upload stays, and may be completed under another one. PERDURE_NOT_FOUND: somebody gave it up.
-  virtual base::Result<std::string> complete(std::uint32_t parts, const PutIf& condition) = 0;
+  virtual base::Result<std::string> complete(std::uint32_t parts, const PutCondition& condition) = 0;
 };
 
 /// An upload that was begun, and neither completed nor given up.
@@ -73,7 +73,8 @@ class Objects {
   virtual base::Status get(const std::string& key, std::uint64_t offset, base::ByteSpan target,
                            const std::string& tag) = 0;
   /// Makes the object durable, then visible, at once; returns its tag. PERDURE_EXISTS: the condition does not hold.
-  virtual base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutIf& condition) = 0;
+  virtual base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes,
+                                        const PutCondition& condition) = 0;
   virtual base::Result<std::unique_ptr<Upload>> begin(const std::string& key) = 0;
   /// The objects whose keys begin with `prefix`, ascending. Depth::one: keys with a '/' behind the prefix are told
   /// once, up to that '/', as folders.

@@ -46,7 +46,7 @@ class ObjectsConformance : public testing::TestWithParam<ObjectsMember> {
     return found;
   }
   std::string put(const std::string& key, const std::string& text) {
-    return objects_->put(key, base::as_bytes(text), PutIf::any()).value();
+    return objects_->put(key, base::as_bytes(text), PutCondition::any()).value();
   }
   const std::shared_ptr<test_support::MemoryBucket> bucket_ = std::make_shared<test_support::MemoryBucket>();
   const std::shared_ptr<Objects> objects_ = open();
@@ -75,16 +75,18 @@ TEST_P(ObjectsConformance, GiveAnotherTagToEachPut) {
 }
 
 TEST_P(ObjectsConformance, ReplaceOnlyUnderTheCondition) {
-  ASSERT_TRUE(objects_->put("key", base::as_bytes(std::string("one")), PutIf::absent()));
-  EXPECT_EQ(objects_->put("key", base::as_bytes(std::string("two")), PutIf::absent()).error().code, PERDURE_EXISTS);
+  ASSERT_TRUE(objects_->put("key", base::as_bytes(std::string("one")), PutCondition::absent()));
+  EXPECT_EQ(objects_->put("key", base::as_bytes(std::string("two")), PutCondition::absent()).error().code,
+            PERDURE_EXISTS);
   EXPECT_EQ(text_of("key"), "one");
   const std::string tag = objects_->stat("key").value().tag;
-  ASSERT_TRUE(objects_->put("key", base::as_bytes(std::string("three")), PutIf::tagged(tag)));
-  EXPECT_EQ(objects_->put("key", base::as_bytes(std::string("four")), PutIf::tagged(tag)).error().code, PERDURE_EXISTS);
+  ASSERT_TRUE(objects_->put("key", base::as_bytes(std::string("three")), PutCondition::tagged(tag)));
+  EXPECT_EQ(objects_->put("key", base::as_bytes(std::string("four")), PutCondition::tagged(tag)).error().code,
+            PERDURE_EXISTS);
   EXPECT_EQ(text_of("key"), "three");
   ASSERT_TRUE(objects_->remove("key"));
   EXPECT_TRUE(objects_->remove("key")) << "repeatable";
-  EXPECT_FALSE(objects_->put("key", {}, PutIf::tagged(tag))) << "there is none with that tag";
+  EXPECT_FALSE(objects_->put("key", {}, PutCondition::tagged(tag))) << "there is none with that tag";
   EXPECT_EQ(text_of("key"), "none");
 }
 
@@ -93,7 +95,7 @@ TEST_P(ObjectsConformance, LetOneOfManyPutWhatIsAbsent) {
   std::vector<std::thread> all;
   for (int i = 0; i < 8; ++i)
     all.emplace_back([&, i] {
-      if (open()->put("key", base::as_bytes(std::to_string(i)), PutIf::absent())) ++winners;
+      if (open()->put("key", base::as_bytes(std::to_string(i)), PutCondition::absent())) ++winners;
     });
   for (auto& thread : all) thread.join();
   EXPECT_EQ(winners, 1);
@@ -112,7 +114,7 @@ TEST_P(ObjectsConformance, PublishAnUploadAtOnce) {
   ASSERT_EQ(open_ones.size(), 1U);
   EXPECT_EQ(open_ones[0].key, "key");
   EXPECT_THAT(objects_->uploads("other").value(), IsEmpty());
-  ASSERT_TRUE(upload->complete(3, PutIf::absent()));
+  ASSERT_TRUE(upload->complete(3, PutCondition::absent()));
   EXPECT_EQ(text_of("key"), first + second + last);
   EXPECT_THAT(objects_->uploads("").value(), IsEmpty());
 }
@@ -121,10 +123,10 @@ TEST_P(ObjectsConformance, KeepAnUploadWhoseConditionDoesNotHold) {
   const std::string tag = put("key", "there");
   auto upload = objects_->begin("key").value();
   ASSERT_TRUE(upload->put(0, base::as_bytes(std::string("new"))));
-  EXPECT_EQ(upload->complete(1, PutIf::absent()).error().code, PERDURE_EXISTS);
-  EXPECT_EQ(upload->complete(1, PutIf::tagged("another")).error().code, PERDURE_EXISTS);
+  EXPECT_EQ(upload->complete(1, PutCondition::absent()).error().code, PERDURE_EXISTS);
+  EXPECT_EQ(upload->complete(1, PutCondition::tagged("another")).error().code, PERDURE_EXISTS);
   EXPECT_EQ(text_of("key"), "there");
-  ASSERT_TRUE(upload->complete(1, PutIf::tagged(tag)));
+  ASSERT_TRUE(upload->complete(1, PutCondition::tagged(tag)));
   EXPECT_EQ(text_of("key"), "new");
 }
 
@@ -139,7 +141,7 @@ TEST_P(ObjectsConformance, ForgetAnUploadThatIsGivenUp) {
   ASSERT_EQ(left.size(), 1U);
   ASSERT_TRUE(open()->abort(left[0]));
   EXPECT_TRUE(open()->abort(left[0])) << "repeatable";
-  EXPECT_EQ(other->complete(1, PutIf::any()).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(other->complete(1, PutCondition::any()).error().code, PERDURE_NOT_FOUND);
   EXPECT_EQ(text_of("key"), "none");
 }
 

@@ -34,7 +34,7 @@ class RetryingUpload final : public Upload {
   base::Status put(std::uint32_t number, base::ConstByteSpan bytes) override {
     return retries_([&] { return real_->put(number, bytes); });
   }
-  base::Result<std::string> complete(std::uint32_t parts, const PutIf& condition) override {
+  base::Result<std::string> complete(std::uint32_t parts, const PutCondition& condition) override {
     return retries_([&] { return real_->complete(parts, condition); });
   }
 
@@ -51,7 +51,8 @@ class RetryingObjects final : public ForwardingObjects {
                    const std::string& tag) override {
     return retries_([&] { return real().get(key, offset, target, tag); });
   }
-  base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutIf& condition) override {
+  base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes,
+                                const PutCondition& condition) override {
     return retries_([&] { return real().put(key, bytes, condition); });
   }
   base::Result<std::unique_ptr<Upload>> begin(const std::string& key) override {

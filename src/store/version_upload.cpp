@@ -191,7 +191,7 @@ Status VersionUpload::send_rest() {
 Status VersionUpload::replace(const ObjectInfo& there) {
   const auto parts = static_cast<std::uint32_t>((file_bytes_ + part_bytes_ - 1) / part_bytes_);
   const auto in_its_stead = [&]() -> Status {
-    const auto completed = upload_->complete(parts, PutIf::tagged(there.tag));
+    const auto completed = upload_->complete(parts, PutCondition::tagged(there.tag));
     return completed ? Status() : Status(base::fail(completed.error()));
   };
   if (there.bytes == 0) return in_its_stead();
@@ -217,7 +217,7 @@ Status VersionUpload::publish() {
   PERDURE_CHECK(send_rest());
   const auto parts = static_cast<std::uint32_t>((file_bytes_ + part_bytes_ - 1) / part_bytes_);
   for (int publishing = 1;; ++publishing) {
-    const auto completed = upload_->complete(parts, PutIf::absent());
+    const auto completed = upload_->complete(parts, PutCondition::absent());
     if (completed) return {};
     // Without its upload, it may have been completed by an earlier try whose answer was lost.
     const bool lost = completed.error().code == PERDURE_NOT_FOUND;

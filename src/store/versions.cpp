@@ -96,7 +96,7 @@ Status finish_forgetting(Objects& objects, const std::string& name) {
 }
 
 Status put_mark(Objects& objects, const std::string& key) {
-  const auto put = objects.put(key, {}, PutIf::any());
+  const auto put = objects.put(key, {}, PutCondition::any());
   return put ? Status() : Status(base::fail(put.error()));
 }
 
@@ -263,7 +263,7 @@ Result<std::vector<plan::Fork>> Versions::forks(const std::string& name) {
 Status Versions::set_forks(const std::string& name, const std::vector<plan::Fork>& forks) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_number(forks, "checkpoint " + name));
-  const auto put = objects_->put(name_prefix(name) + kForksRecord, base::as_bytes(encode(forks)), PutIf::any());
+  const auto put = objects_->put(name_prefix(name) + kForksRecord, base::as_bytes(encode(forks)), PutCondition::any());
   return put ? Status() : Status(base::fail(put.error()));
 }
 
@@ -273,7 +273,7 @@ Result<std::uint64_t> Versions::incarnation(const std::string& name, Missing mis
   PERDURE_TRY(auto there, get_whole(*objects_, key, kMostRecordBytes));
   if (!there && missing == Missing::leave) return kNoIncarnation;
   if (!there) {
-    const auto put = objects_->put(key, base::as_bytes(drawn_incarnation()), PutIf::absent());
+    const auto put = objects_->put(key, base::as_bytes(drawn_incarnation()), PutCondition::absent());
     if (!put && put.error().code != PERDURE_EXISTS) return base::fail(put.error());
     PERDURE_TRY(there, get_whole(*objects_, key, kMostRecordBytes));
   }

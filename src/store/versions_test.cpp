@@ -43,7 +43,7 @@ class FaultyObjects final : public ForwardingObjects {
     if (dead_) return dead();
     return real().get(key, offset, target, tag);
   }
-  Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutIf& condition) override {
+  Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutCondition& condition) override {
     return changing([&] { return real().put(key, bytes, condition); });
   }
   Result<std::unique_ptr<Upload>> begin(const std::string& key) override {
@@ -72,7 +72,7 @@ class FaultyObjects final : public ForwardingObjects {
     Status put(std::uint32_t number, base::ConstByteSpan bytes) override {
       return objects_.changing([&] { return real_->put(number, bytes); });
     }
-    Result<std::string> complete(std::uint32_t parts, const PutIf& condition) override {
+    Result<std::string> complete(std::uint32_t parts, const PutCondition& condition) override {
       return objects_.changing([&] { return real_->complete(parts, condition); });
     }
 
@@ -210,7 +210,7 @@ TEST(VersionsInObjects, SetADamagedSegmentAsideThatStandsWhereAnotherIsPublished
   const Manifest manifest = sample_version(kFirst, 1)[0];
   auto damaged = test_support::sample_file(manifest);
   damaged[5000] ^= std::byte{1};
-  ASSERT_TRUE(objects->put(segment_key(kFirst, 0, 1), damaged, PutIf::absent()));
+  ASSERT_TRUE(objects->put(segment_key(kFirst, 0, 1), damaged, PutCondition::absent()));
   ASSERT_TRUE(write_segment(store, manifest));
   EXPECT_THAT(whole_versions(store), ElementsAre(1));
   const auto aside = store.residue().value();
@@ -229,7 +229,7 @@ TEST(VersionsInObjects, KeepWhatReplacedADamagedSegmentWhileItWasSetAside) {
    public:
     Overtaken(std::shared_ptr<Objects> real, std::function<void()> mend)
         : ForwardingObjects(std::move(real)), mend_(std::move(mend)) {}
-    Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutIf& condition) override {
+    Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutCondition& condition) override {
       auto done = real().put(key, bytes, condition);
       if (key.ends_with(".json"))
         if (const auto mend = std::exchange(mend_, {})) mend();

@@ -58,7 +58,7 @@ class MemoryObjects final : public store::Objects {
     return {};
   }
   base::Result<std::string> put(const std::string& key, base::ConstByteSpan bytes,
-                                const store::PutIf& condition) override {
+                                const store::PutCondition& condition) override {
     const auto state = bucket_->state().lock();
     return put(*state, key, {bytes.begin(), bytes.end()}, condition);
   }
@@ -119,7 +119,7 @@ class MemoryObjects final : public store::Objects {
       found->second.parts[number] = {bytes.begin(), bytes.end()};
       return {};
     }
-    base::Result<std::string> complete(std::uint32_t parts, const store::PutIf& condition) override {
+    base::Result<std::string> complete(std::uint32_t parts, const store::PutCondition& condition) override {
       const auto state = objects_.bucket_->state().lock();
       const auto found = state->uploads.find(id_);
       if (found == state->uploads.end()) return base::fail(missing("upload " + id_).error());
@@ -148,12 +148,13 @@ class MemoryObjects final : public store::Objects {
     return {key, object.bytes.size(), object.tag, os::wall_clock_ns() - object.put_ns};
   }
   static base::Result<std::string> put(MemoryBucket::State& state, const std::string& key, std::vector<std::byte> bytes,
-                                       const store::PutIf& condition) {
+                                       const store::PutCondition& condition) {
     const auto found = state.objects.find(key);
     const bool there = found != state.objects.end();
-    const bool holds = condition.is == store::PutIf::Object::any ||
-                       (condition.is == store::PutIf::Object::absent && !there) ||
-                       (condition.is == store::PutIf::Object::tagged && there && found->second.tag == condition.tag);
+    const bool holds =
+        condition.is == store::PutCondition::Object::any ||
+        (condition.is == store::PutCondition::Object::absent && !there) ||
+        (condition.is == store::PutCondition::Object::tagged && there && found->second.tag == condition.tag);
     if (!holds) return base::fail(PERDURE_EXISTS, key, "the condition of the put does not hold");
     MemoryBucket::Object& object = state.objects[key];
     object = {std::move(bytes), std::to_string(state.next++), os::wall_clock_ns()};
