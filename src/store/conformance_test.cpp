@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "store/emulated.hpp"
+#include "store/halt_record.hpp"
 #include "store/versions.hpp"
 #include "support/directory_on.hpp"
 #include "support/installed_hooks.hpp"
@@ -186,6 +187,17 @@ TEST_P(StoreConformance, WhoRunsANameIsKeptBesideItsOwnerOrNotAtAll) {
   EXPECT_THAT(store_->residue().value(), IsEmpty());
   ASSERT_TRUE(store_->forget("nbody", 1));
   EXPECT_EQ(runner(*store_, "nbody").value(), std::nullopt);
+}
+
+TEST_P(StoreConformance, KeepsWhenTheProgramsOfANameAreToEnd) {
+  EXPECT_EQ(halt_at(*store_, "nbody").value(), 0U);
+  EXPECT_EQ(set_halt(*store_, "nbody", 4711).error().code, PERDURE_NOT_FOUND);
+  ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, sample_owner("owner")));
+  ASSERT_TRUE(set_halt(*store_, "nbody", 4711));
+  EXPECT_EQ(halt_at(*open(), "nbody").value(), 4711U);
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+  for (int times = 0; times < 2; ++times) ASSERT_TRUE(set_halt(*store_, "nbody", 0));
+  EXPECT_EQ(halt_at(*store_, "nbody").value(), 0U);
 }
 
 TEST_P(StoreConformance, WhereBranchesBeginIsKeptBesideAName) {

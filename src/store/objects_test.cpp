@@ -42,7 +42,8 @@ class ObjectsConformance : public testing::TestWithParam<ObjectsMember> {
   }
   std::vector<std::string> keys(const std::string& prefix, Depth depth) {
     std::vector<std::string> found;
-    for (const ObjectInfo& one : objects_->list(prefix, depth).value()) found.push_back(one.key);
+    const auto listed = objects_->list(prefix, depth).value();
+    for (const ObjectInfo& one : listed) found.push_back(one.key);
     return found;
   }
   std::string put(const std::string& key, const std::string& text) {

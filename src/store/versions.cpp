@@ -23,6 +23,7 @@
 #include "segment/borrowed.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/forks.hpp"
+#include "store/halt_record.hpp"
 #include "store/incarnation.hpp"
 #include "store/name_records.hpp"
 #include "store/object_keys.hpp"
@@ -264,6 +265,24 @@ Status Versions::set_forks(const std::string& name, const std::vector<plan::Fork
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_number(forks, "checkpoint " + name));
   const auto put = objects_->put(name_prefix(name) + kForksRecord, base::as_bytes(encode(forks)), PutCondition::any());
+  return put ? Status() : Status(base::fail(put.error()));
+}
+
+Result<std::uint64_t> Versions::halt(const std::string& name) {
+  PERDURE_CHECK(segment::check_name(name));
+  const std::string key = name_prefix(name) + kHaltRecord;
+  PERDURE_TRY(const auto whole, get_whole(*objects_, key, kMostHaltBytes));
+  if (!whole) return std::uint64_t{0};
+  return parse_halt(whole->text, properties_.location + "/" + key);
+}
+
+Status Versions::set_halt(const std::string& name, std::uint64_t at_ns) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_TRY(const bool there, is_there(*objects_, name_prefix(name)));
+  if (!there) return base::fail(PERDURE_NOT_FOUND, "checkpoint " + name, "there is nothing of it in this store");
+  const std::string key = name_prefix(name) + kHaltRecord;
+  if (at_ns == 0) return objects_->remove(key);
+  const auto put = objects_->put(key, base::as_bytes(halt_text(at_ns)), PutCondition::any());
   return put ? Status() : Status(base::fail(put.error()));
 }
 
