@@ -24,6 +24,7 @@
 
 namespace perdure::client {
 
+class RestoreTarget;
 class VersionReader;
 
 enum class Closing {
@@ -124,19 +125,12 @@ class Session {
   std::unique_lock<std::mutex> engine_alone() { return flight_ ? flight_->engine() : std::unique_lock<std::mutex>(); }
   base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
   base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
-  struct Outcome;
   void tell_regions(Opening& opening, const RegionNews& declared, const std::vector<std::int32_t>& wanted) const;
-  base::Status restore_all(const std::string& name, std::int64_t version,
-                           const std::optional<std::span<const std::int32_t>>& ids,
-                           std::optional<std::string_view> branch);
-  using Attempt = std::function<base::Result<Outcome>(VersionReader& reader)>;
-  base::Result<Outcome> restore_chosen(VersionReader& reader, capture::MemoryTarget& target);
-  base::Result<Outcome> restore_chosen_to(VersionReader& reader, capture::Target& target);
-  base::Result<Outcome> restore_chosen_part(VersionReader& reader, std::uint32_t of, const capture::Region& target);
-  base::Result<bool> told_to_all(const VersionReader& reader, bool wrong_use, base::Status& outcome);
-  base::Result<Outcome> ended(VersionReader& reader, const base::Status& outcome, bool wrong_use, bool touched);
+  using Prepare = std::function<base::Result<std::unique_ptr<RestoreTarget>>(Opening& opening)>;
+  base::Status restore_to(Opening opening, base::Status ready, std::optional<std::string_view> branch,
+                          const Prepare& prepare);
   base::Status restore_newest(VersionReader& reader, const Opening& opening, const base::Status& ready,
-                              const Attempt& attempt);
+                              RestoreTarget* target);
   base::Status end_restore(VersionReader& reader, std::uint64_t begun);
   void tell_passed_over() const;
 

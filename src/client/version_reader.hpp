@@ -14,6 +14,9 @@
 
 namespace perdure::client {
 
+/// The bits of perdure_progress::restore_source.
+inline constexpr int kFromTier = 1, kFromStore = 2, kFromNodes = 4;
+
 class VersionReader {
  public:
   explicit VersionReader(Job& job) : job_(job) {}
