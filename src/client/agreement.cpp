@@ -50,23 +50,24 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// call brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64, kDueBits = 8;
-  static constexpr std::size_t kFixed = 29 + kBits + kDueBits;
+  static constexpr std::size_t kFixed = 30 + kBits + kDueBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
   std::span<std::uint64_t> alike() { return all.subspan(1, 10); }  // operation, name, version, detail, list
   std::uint64_t& engine_lost() { return all[11]; }
-  std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // two words, incarnation
+  std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // attempt, incarnation
   std::uint64_t& gone() { return all[15]; }                          // some rank does not know its own call
   std::span<std::uint64_t> regions() { return all.subspan(16, 4); }
-  std::uint64_t& wish() { return all[20]; }
+  std::uint64_t& here() { return all[20]; }
   std::span<std::uint64_t> staged() { return all.subspan(21, 2); }
   std::span<std::uint64_t> next_of_root() { return all.subspan(23, 2); }
   std::uint64_t& knew_next() { return all[25]; }
   std::uint64_t& busy() { return all[26]; }
-  std::span<std::uint64_t> not_promised() { return all.subspan(27, kBits); }
-  std::span<std::uint64_t> due() { return all.subspan(27 + kBits, kDueBits); }
-  std::span<std::uint64_t> marks() { return all.subspan(27 + kBits + kDueBits, 2); }
+  std::uint64_t& refused_next() { return all[27]; }
+  std::span<std::uint64_t> not_promised() { return all.subspan(28, kBits); }
+  std::span<std::uint64_t> due() { return all.subspan(28 + kBits, kDueBits); }
+  std::span<std::uint64_t> marks() { return all.subspan(28 + kBits + kDueBits, 2); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -86,18 +87,19 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   words.marks()[1] = ~opening.mark;
   words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
-  words.wish() = opening.wish ? 1 : 0;
+  words.here() = opening.here ? 1 : 0;
+  words.refused_next() = opening.next.refused ? 1 : 0;
   words.busy() = opening.staged.busy ? 1 : 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit) words.due()[bit] = opening.due >> bit & 1U;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
                        opening.regions.declared.varying};
   std::copy(std::begin(news), std::end(news), words.regions().begin());
   if (comm.rank() == 0) {
-    words.of_root()[0] = opening.root_words[0];
-    words.of_root()[1] = opening.root_words[1];
+    words.of_root()[0] = opening.attempt.created_ns;
+    words.of_root()[1] = opening.attempt.nonce;
     words.of_root()[2] = opening.incarnation;
-    words.next_of_root()[0] = opening.next_words[0];
-    words.next_of_root()[1] = opening.next_words[1];
+    words.next_of_root()[0] = opening.next.attempt.created_ns;
+    words.next_of_root()[1] = opening.next.attempt.nonce;
   }
   for (unsigned bit = 0; bit < Words::kBits; ++bit)
     words.not_promised()[bit] = (opening.node_level_bits >> bit & 1U) == 0 ? 1 : 0;
@@ -112,18 +114,16 @@ StagedAhead staged_ahead(Words words) {
 
 void read(Words words, Opened& opened) {
   opened.any_engine_lost = words.engine_lost() != 0;
-  opened.any_wish = words.wish() != 0;
+  opened.any_here = words.here() != 0;
   opened.any_busy = words.busy() != 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit)
     if (words.due()[bit] != 0) opened.due |= 1U << bit;
   if (same_everywhere(words.alike().subspan(8)))
     for (unsigned bit = 0; bit < Words::kBits; ++bit)
       if (words.not_promised()[bit] == 0) opened.node_level_bits |= std::uint64_t{1} << bit;
-  opened.root_words[0] = words.of_root()[0];
-  opened.root_words[1] = words.of_root()[1];
+  opened.attempt = {words.of_root()[0], words.of_root()[1]};
   opened.incarnation = words.of_root()[2];
-  opened.next_words[0] = words.next_of_root()[0];
-  opened.next_words[1] = words.next_of_root()[1];
+  opened.next = {{words.next_of_root()[0], words.next_of_root()[1]}, words.refused_next() != 0};
   opened.ahead = staged_ahead(words);
   opened.greatest_mark = words.marks()[0];
   opened.least_mark = ~words.marks()[1];

@@ -12,19 +12,19 @@
 
 #include "capture/memory.hpp"
 #include "client/array_agreement.hpp"
-#include "client/capture_in_flight.hpp"
 #include "client/due.hpp"
 #include "client/followed_regions.hpp"
 #include "client/job.hpp"
 #include "client/meeting.hpp"
 #include "client/passed_over.hpp"
-#include "client/piece_ahead.hpp"
 #include "client/region_places.hpp"
-#include "plan/capture_choice.hpp"
+#include "client/write/on_write.hpp"
+#include "client/write/piece_ahead.hpp"
 
 namespace perdure::client {
 
 class RestoreTarget;
+class SmallWrite;
 class VersionReader;
 
 enum class Closing {
@@ -46,7 +46,6 @@ class Session {
   static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                                      const std::vector<std::string>& settings = {});
 
-  ~Session();
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
   base::Status name_thread(std::int32_t id) { return places_->name_thread(id); }
@@ -103,28 +102,20 @@ class Session {
   base::Status checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source);
   void note_name(std::string_view name);
   base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
-  base::Result<plan::Branch> draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next);
-  bool may_stage_ahead(const RegionNews& news) const;
-  void keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns);
-  base::Status commit_ahead(PieceAhead& ahead, bool wanted);
-  base::Status capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news);
-  base::Status capture(const segment::VersionId& id, capture::Source* source);
-  bool on_write() const;
-  base::Status capture_on_write(const segment::VersionId& id);
-  void tell_hindered(CaptureInFlight& flight);
-  base::Status note_captured(const segment::VersionId& id);
-  base::Status finish_capture();
+  base::Status describe(Opening& opening, SmallWrite& small, bool of_source);
+  base::Result<plan::Branch> draw_attempt(Opening& opening, SmallWrite& small);
+  segment::Attempt attempt_on(plan::Branch branch, const std::string& name);
+  base::Status write(const segment::VersionId& id, const Opened& opened, SmallWrite& small, capture::Source* source);
   base::Status close_together();
   base::Status close_alone();
   /// [collective] Begins every collective call: it first finishes the capture in flight.
   template <class Body>
   auto collective(Body body) {
-    (void)finish_capture();
+    (void)on_write_->finish();
     return job_->comm().call(std::move(body));
   }
-  std::unique_lock<std::mutex> engine_alone() { return flight_ ? flight_->engine() : std::unique_lock<std::mutex>(); }
-  base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
-  base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
+  base::Status fetch(VersionReader& reader, const Opening& opening, base::Status& fetched);
+  base::Result<segment::RegionEntry> read_size(Opening opening, std::int32_t id);
   void tell_regions(Opening& opening, const RegionNews& declared, const std::vector<std::int32_t>& wanted) const;
   using Prepare = std::function<base::Result<std::unique_ptr<RestoreTarget>>(Opening& opening)>;
   base::Status restore_to(Opening opening, base::Status ready, std::optional<std::string_view> branch,
@@ -141,10 +132,7 @@ class Session {
   ArrayAgreement arrays_;
   std::uint64_t left_ns_ = 0;  // end of the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};
-  std::unique_ptr<CaptureInFlight> flight_;                           // begun by the last checkpoint, and not agreed on
-  std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last capture that failed after its call
-  std::string hindered_;                                              // why the last one was copied by its call
-  plan::CaptureChoice choice_;                                        // choices of capture.mode=auto
+  std::optional<OnWrite> on_write_;  // set in open()
   NextAttempt next_;
   std::optional<Restored> restored_;  // by the last restore
   std::optional<Restored> latest_;    // result of the last question for the latest

@@ -1,4 +1,4 @@
-#include "client/version_writer.hpp"
+#include "client/write/version_writer.hpp"
 
 #include <algorithm>
 #include <utility>

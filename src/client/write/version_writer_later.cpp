@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "client/slot_codec.hpp"
-#include "client/version_writer.hpp"
+#include "client/write/version_writer.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::client {
