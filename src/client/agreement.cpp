@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/field_codec.hpp"
 #include "base/hash.hpp"
 
 namespace perdure::client {
@@ -141,6 +143,28 @@ base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std:
   return base::fail(peer_failed(values[0], "collective call"));
 }
 
+// [collective] Gives the rank with the least words, lexicographically; nothing if all words are the greatest value.
+base::Result<std::optional<int>> least(comm::Communicator& comm, std::uint64_t first, std::uint64_t second) {
+  std::uint64_t word = first;
+  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
+  if (word == ~std::uint64_t{0}) return std::optional<int>();
+  const bool still = word == first;
+  word = still ? second : ~std::uint64_t{0};
+  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
+  word = still && word == second ? static_cast<std::uint64_t>(comm.rank()) : ~std::uint64_t{0};
+  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
+  return std::optional(static_cast<int>(word));
+}
+
+// [collective] Makes that rank's error the error of all.
+base::Status error_of(comm::Communicator& comm, const base::Error& mine, int rank) {
+  std::vector<std::byte> told;
+  if (comm.rank() == rank) told = base::encode_fields(mine);
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(comm, told, rank));
+  PERDURE_TRY(const auto error, base::decode_fields<base::Error>(bytes, "declarations"));
+  return base::fail(error);
+}
+
 }  // namespace
 
 std::size_t opening_words(std::size_t leaders) { return Words::kFixed + leaders; }
@@ -232,6 +256,11 @@ base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Stat
   std::array<std::uint64_t, 3> values{0, holds.first ? 0U : 1U, holds.second ? 0U : 1U};
   PERDURE_CHECK(agree_with(comm, mine, values));
   return HeldByAll{values[1] == 0, values[2] == 0};
+}
+
+base::Status first_error(comm::Communicator& comm, const base::Error& mine, std::uint64_t first, std::uint64_t second) {
+  PERDURE_TRY(const auto who, least(comm, first, second));
+  return who ? error_of(comm, mine, *who) : base::Status();
 }
 
 }  // namespace perdure::client

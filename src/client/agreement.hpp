@@ -133,4 +133,8 @@ base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Stat
 /// Tells whether `here` is true on any rank. Costs one exchange.
 base::Result<bool> on_any_rank(comm::Communicator& comm, bool here);
 
+/// [collective] Gives the error of the rank whose two words are least, lexicographically. Success when the first word
+/// is ~0 on all ranks: no rank found an error.
+base::Status first_error(comm::Communicator& comm, const base::Error& mine, std::uint64_t first, std::uint64_t second);
+
 }  // namespace perdure::client

@@ -188,10 +188,7 @@ base::Status Job::hold(const std::string& name, NameClaims::Access access) {
 
 void Job::add_incarnation(Opening& opening) {
   if (rank() != 0 || opening.name.empty()) return;
-  (void)base::caught("store", [&]() -> base::Status {
-    opening.incarnation = names_->incarnation(opening.name);
-    return {};
-  });
+  base::attempt([&] { opening.incarnation = names_->incarnation(opening.name); });
 }
 
 void Job::tell_incarnation(const std::string& name, std::uint64_t incarnation) {
@@ -214,10 +211,9 @@ base::Result<Opened> Job::exchange(Opening opening, const base::Status& mine) {
 // Fills in what this rank brings to its opening. Gives its piece, if it staged one.
 std::optional<AheadOfOpening::Piece> Job::bring(Opening& opening, const base::Status& ready, AheadOfOpening* ahead) {
   if (ready && opening.operation == Operation::checkpoint)
-    (void)base::caught("level node", [&]() -> base::Status {
+    base::attempt([&] {
       opening.node_level_bits = 0;  // a rank that does not know its engine's promises reports none
       group_.add_node_levels(opening);
-      return {};
     });
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
@@ -273,11 +269,7 @@ std::vector<ipc::PlannedSegment> Job::my_segments() const {
 
 // The others meet afterwards, whatever this rank can still say of its names: those end with their lease.
 void Job::leave(Names names) {
-  if (names == Names::release)
-    (void)base::caught("owner", [this]() -> base::Status {
-      names_->release();
-      return {};
-    });
+  if (names == Names::release) base::attempt([this] { names_->release(); });
   engine_.disconnect();
   hosted_.reset();
 }

@@ -2,7 +2,6 @@
 
 #include "client/array_restore.hpp"
 #include "client/choose_latest.hpp"
-#include "client/first_error.hpp"
 #include "client/part_restore.hpp"
 #include "os/crash_point.hpp"
 

@@ -109,9 +109,8 @@ base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t 
 
 // Notes the name after a first start, too, which had nothing to restore.
 void Session::note_name(std::string_view name) {
-  (void)base::caught("perdure", [&]() -> base::Status {
+  base::attempt([&] {
     if (segment::check_name(name)) due_->uses(name);
-    return {};
   });
 }
 
@@ -340,10 +339,7 @@ base::Status Session::close(Closing closing, const std::string& why) {
   // The rank that failed reports its failure.
   const bool speaks = !outcome && (outcome.error().code != PERDURE_PEER_FAILED || job_->rank() == 0);
   if (speaks && closing != Closing::by_owner)
-    (void)base::caught("messages", [&]() -> base::Status {
-      Messages(job_->config()).say(why + ": " + outcome.error().text());
-      return {};
-    });
+    base::attempt([&] { Messages(job_->config()).say(why + ": " + outcome.error().text()); });
   return outcome;
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "client/slot_codec.hpp"
 #include "client/slot_reading.hpp"
 #include "os/crash_point.hpp"
 

@@ -39,12 +39,11 @@ std::optional<AheadOfOpening::Piece> PieceAhead::stage() {
 // Nodes may have told their group of it, which hears of its end from every node.
 void PieceAhead::abort(bool any_staged) {
   const bool begun = std::exchange(begun_, false);
-  (void)base::caught("checkpoint", [&]() -> base::Status {
+  base::attempt([&] {
     if (begun)
       writer_.abort();
     else if (any_staged && job_.leads() && job_.engine().connected())
       (void)job_.engine().channel().call(ipc::Abort{id_});
-    return {};
   });
 }
 
@@ -66,11 +65,10 @@ bool SmallWrite::may_stage(const RegionNews& news) const {
 
 AheadOfOpening* SmallWrite::ahead(const Opening& opening, bool ready) {
   if (!known_) return nullptr;
-  (void)base::caught("checkpoint", [&]() -> base::Status {
+  base::attempt([&] {
     const segment::VersionId id{opening.name, static_cast<std::uint64_t>(opening.version), known_->attempt};
     piece_.emplace(job_, regions_, places_, id);
     if (!ready || opening.next.refused || !known_->lasts) piece_->leave_out();
-    return {};
   });
   return piece_ ? &*piece_ : nullptr;
 }
@@ -83,10 +81,7 @@ base::Status SmallWrite::write(const segment::VersionId& /*id*/, const Opened& o
 // to staging after the opening. Rank 0 knows best how old the attempt's time is.
 void SmallWrite::keep_next(const std::string& name, const Opened& opened) {
   if (opened.next.refused || (opened.ahead != StagedAhead::by_all && opened.ahead != StagedAhead::not_told)) return;
-  (void)base::caught("checkpoint", [&]() -> base::Status {
-    next_.told(name, opened.next.attempt, job_.rank() == 0 ? begun_ns_ : os::monotonic_ns());
-    return {};
-  });
+  base::attempt([&] { next_.told(name, opened.next.attempt, job_.rank() == 0 ? begun_ns_ : os::monotonic_ns()); });
 }
 
 }  // namespace perdure::client

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/slot_codec.hpp"
+#include "client/slot_reading.hpp"
 #include "os/crash_point.hpp"
 #include "segment/entry_codec.hpp"
 
