@@ -62,7 +62,9 @@ class Composite : public testing::Test {
         if (span.address != nullptr) std::ranges::copy(bytes.subspan(copied, span.length), span.address);
         copied += span.length;
       }
-      if (spans.empty()) ASSERT_TRUE(target.write(range, bytes));
+      if (spans.empty()) {
+        ASSERT_TRUE(target.write(range, bytes));
+      }
       EXPECT_TRUE(spans.empty() || copied == range.length);
     }
   }
