@@ -1,6 +1,6 @@
-// The asynchronous checkpointing benchmark (VeloC IPDPS'19, V-B): every rank fills a protected array with random bytes;
-// barrier; checkpoint, the slowest rank counts; wait until it is at the store. The references are measured in turn with
-// it, in the same repetition, because machines are shared and noisy.
+// Benchmarks asynchronous checkpointing (VeloC IPDPS'19, V-B). Every rank fills a protected array with random bytes.
+// After a barrier it checkpoints, and the slowest rank's time counts; then it waits for the store. Reference
+// measurements alternate with it in the same repetition, because machines are shared and noisy.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using namespace perdure::bench;
 
-// The same directory on all ranks.
+// Returns the same directory on all ranks.
 std::string make_store(const std::string& wanted, int rank) {
   std::string path = wanted.empty() ? "./perdure-bench-XXXXXX" : wanted;
   if (rank == 0) {
@@ -31,12 +31,12 @@ std::string make_store(const std::string& wanted, int rank) {
   return broadcast(path);
 }
 
-// A directory that was named may hold more than what this run put into it: only that is removed.
+// A directory that the user named may hold other files, so only this run's files are removed.
 void remove_store(const Arguments& arguments, bool temporary) {
   std::error_code ignored;
   const std::filesystem::path store = arguments.store;
   if (temporary) {
-    // A daemon may still be retiring versions in there: what it changes meanwhile is removed in the next round.
+    // A daemon may still be retiring versions there; the next round removes its changes.
     for (int round = 0; round < 100 && std::filesystem::exists(store, ignored); ++round) {
       std::filesystem::remove_all(store, ignored);
       if (round > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));

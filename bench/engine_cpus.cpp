@@ -1,7 +1,8 @@
-// What the engine costs a rank that computes beside its flush, when a launcher bound the rank to one processor: with
-// the engine's threads on that one (engine.cpus = inherit), and where the node lets them run (auto). In turn, round by
-// round, with two engines in one process, because machines are shared and noisy.
-//   mpirun -n 1 --bind-to core bench/engine_cpus [--bytes 256MiB] [--rounds 9] [--compute 1.0] [--store DIRECTORY]
+// Measures how much the engine slows a rank that computes beside its flush, if a launcher bound the rank to one
+// processor. The engine's threads are on that processor (engine.cpus = inherit), or where the node lets them run
+// (auto). Both alternate round by round, with two engines in one process, because machines are shared and noisy.
+//
+//     mpirun -n 1 --bind-to core bench/engine_cpus [--bytes 256MiB] [--rounds 9] [--compute 1.0] [--store DIRECTORY]
 #include <mpi.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ struct Arguments {
   std::string store;
 };
 
-/// What one setting of engine.cpus was measured to be.
+/// The measurements with one setting of engine.cpus.
 struct Setting {
   const char* cpus;
   perdure_t* handle = nullptr;
@@ -50,7 +51,7 @@ void check(perdure_status status, perdure_t* handle, const char* call) {
 
 volatile std::uint64_t result_of_computing;
 
-/// Work for the processor alone: nothing but registers.
+/// Computes with the processor alone: in registers only.
 void compute(std::uint64_t steps) {
   std::uint64_t x = steps | 1;
   for (std::uint64_t i = 0; i < steps; ++i) {
@@ -67,7 +68,7 @@ double seconds_of(std::uint64_t steps) {
   return now_s() - begin;
 }
 
-/// So many steps take about that long, undisturbed: the fastest of a few tries counts.
+/// Returns how many steps take about this long, undisturbed: the fastest of a few tries counts.
 std::uint64_t steps_for(double seconds) {
   constexpr std::uint64_t kTried = 20'000'000;
   double fastest = 1e9;
@@ -85,8 +86,8 @@ void open(Setting& setting, const Arguments& arguments, std::vector<char>& data)
   check(perdure_protect(setting.handle, 1, data.data(), 1, data.size()), setting.handle, "protect");
 }
 
-// A second thread of the rank computes, on the same processor, while the first one sleeps until the version is stored:
-// neither has to ask again and again.
+// A second thread of the rank computes on the same processor while the first one sleeps until the version is stored.
+// Neither has to poll.
 void measure(Setting& setting, int round, std::uint64_t steps) {
   check(perdure_checkpoint(setting.handle, setting.cpus, round), setting.handle, "checkpoint");
   const double captured = now_s();
@@ -99,7 +100,7 @@ void measure(Setting& setting, int round, std::uint64_t steps) {
         "wait");
   const double stored = now_s();
   computing.join();
-  if (round == 0) return;  // warms up: directories, pages, models
+  if (round == 0) return;  // warms up directories, pages and models
   setting.computing.push_back(computed - captured);
   setting.stored.push_back(stored - captured);
 }
@@ -111,7 +112,7 @@ std::string load() {
   return text;
 }
 
-/// Of each round by itself, so that what disturbs a round disturbs both.
+/// Compares each round by itself, because a disturbance affects both sides of a round.
 double median_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) ratios.push_back(a[i] / b[i]);
@@ -144,7 +145,7 @@ void run(const Arguments& arguments) {
     fill_random(data, static_cast<unsigned>(round) + 1);
     const double undisturbed = seconds_of(steps);
     if (round > 0) alone.push_back(undisturbed);
-    // Who goes first changes, so that neither always follows the other's flush.
+    // The order alternates, so that neither setting always follows the other's flush.
     for (std::size_t i = 0; i < settings.size(); ++i)
       measure(settings[(i + static_cast<std::size_t>(round)) % settings.size()], round, steps);
     show_progress(round, arguments.rounds);

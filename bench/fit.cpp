@@ -13,7 +13,7 @@ struct Line {
   double at(double bytes) const { return constant + slope * bytes; }
 };
 
-// Minimises the squares of (line - t) / t; a constant that would be negative is 0.
+// Minimises the squares of (line - t) / t; replaces a negative constant by 0.
 Line weighted_line(const Samples& samples) {
   double weights = 0, mean_bytes = 0, mean_seconds = 0;
   for (const auto& [bytes, seconds] : samples) {
@@ -37,7 +37,7 @@ Line weighted_line(const Samples& samples) {
   return {0, through_zero_above / through_zero_below};
 }
 
-// The squares of (n / line - B) / B = t / line - 1; infinite where the line is not positive.
+// Sums the squares of (n / line - B) / B = t / line - 1; infinite if the line is not positive.
 double throughput_cost(const Samples& samples, const Line& line) {
   double cost = 0;
   for (const auto& [bytes, seconds] : samples) {
@@ -47,7 +47,8 @@ double throughput_cost(const Samples& samples, const Line& line) {
   return cost;
 }
 
-// One step of Gauss and Newton for throughput_cost; bytes are counted in `scale`, so that both columns are alike.
+// Makes one Gauss-Newton step for throughput_cost; bytes are counted in `scale`, so that both columns have similar
+// size.
 Line gauss_newton_step(const Samples& samples, const Line& line, double scale) {
   double cc = 0, cs = 0, ss = 0, rc = 0, rs = 0;
   for (const auto& [bytes, seconds] : samples) {

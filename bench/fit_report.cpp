@@ -17,7 +17,7 @@ nlohmann::ordered_json with_residuals(nlohmann::ordered_json json, const AnyFit&
   return json;
 }
 
-// The name says the unit.
+// The name determines the unit.
 std::string parameter_text(const std::string& name, double value) {
   char text[128];
   if (const auto rate = name.find("_bytes_per_s"); rate != std::string::npos)

@@ -1,5 +1,5 @@
 #pragma once
-// Fits as JSON objects and as a line for readers; where there is none, the reason.
+// Reports fits as JSON objects and as a line for readers; without a fit, reports the reason.
 #include <nlohmann/json.hpp>
 
 #include "composition.hpp"
@@ -11,13 +11,14 @@ enum class Model {
   time,       ///< t(n) = latency + n / bandwidth
   throughput  ///< B(n) = n / (t_overhead + n / B_max)
 };
-/// fit_time() or fit_throughput().
+/// Calls fit_time() or fit_throughput().
 Fitted<Fit> fit(Model model, const std::vector<Sample>& samples, double mtu_bytes = 0);
 
 nlohmann::ordered_json to_json(Model model, const Fitted<Fit>& fit);
 nlohmann::ordered_json to_json(Composition composition, const Fitted<WholeFit>& fit);
 
-/// Of what to_json() made: "FORMULA: PARAMETERS; residuals: mean 1.0 %, worst 2.0 %", or "FORMULA: not fitted: REASON".
+/// Formats the result of to_json(): "FORMULA: PARAMETERS; residuals: mean 1.0 %, worst 2.0 %", or "FORMULA: not fitted:
+/// REASON".
 std::string fit_text(const nlohmann::ordered_json& fit);
 
 }  // namespace perdure::bench

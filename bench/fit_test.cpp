@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr double kLatency = 1.5e-6, kBandwidth = 4.5e9;
 
-// What a link or a device of that model would give, each time off by up to `noise` of it.
+// Returns the times of a link or device of that model, each with an error of up to `noise`.
 std::vector<Sample> synthetic(double constant_s, double bytes_per_s, double noise, double smallest = 1) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> off(1 - noise, 1 + noise);

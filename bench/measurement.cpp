@@ -14,7 +14,7 @@
 namespace perdure::bench {
 namespace {
 
-// As timed_together, by each rank's own clock, for what is so short that another barrier would count.
+// Does what timed_together does, by each rank's own clock: the work is so short that another barrier would count.
 template <class Work>
 double timed(Work work) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -74,7 +74,7 @@ void Bench::open() {
   if (perdure_open_mpi(MPI_COMM_WORLD, options.c_str(), &handle_, message, sizeof message) != PERDURE_OK)
     give_up(message);
   check(perdure_protect(handle_, 1, source_.data(), 1, source_.size()), "protect");
-  // A store that was kept may hold versions of an earlier run.
+  // A kept store may hold versions of an earlier run.
   for (const char* name : {"bench", "empty"}) {
     std::int64_t newest = -1;
     const perdure_status status = perdure_latest(handle_, name, &newest);
@@ -89,11 +89,12 @@ void Bench::check(perdure_status status, const char* call) const {
 
 void Bench::measure(int repetition, Samples& samples, Context& context) {
   fill_random(source_, static_cast<unsigned>(1000 * repetition + rank_) + 1);
-  // Behind the pause the reference is the first to write to the store in one half of the repetitions, in the other the
-  // flush.
+  // After the pause, the first write to the store is the reference in one half of the repetitions, and the flush in the
+  // other.
   std::this_thread::sleep_for(std::chrono::duration<double>(arguments_.pause_s));
   samples.fresh_write.push_back(write_reference("/dev/shm/perdure-bench-", false));
-  // Each reference stands next to what it is compared with; the store's before the flush and after it by turns.
+  // Each reference runs next to the measurement that it is compared with; the store's alternates between before and
+  // after the flush.
   if (repetition % 2 == 0) samples.store_write.push_back(write_reference(arguments_.store + "/.reference-", true));
   samples.memcpy.push_back(timed_together([&] { copy_to_warm_memory(warm_, source_); }));
   if (repetition % 2 == 0) samples.around_nothing.push_back(timed_together([] {}));

@@ -1,5 +1,5 @@
 #pragma once
-// One rank's protected array, its copy in warm memory, and the measurements made with them.
+// Holds one rank's protected array and its copy in warm memory, and measures with them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct Arguments {
 class Bench {
  public:
   Bench(const Arguments& arguments, int rank);
-  /// Everything from open to close. [collective]
+  /// Runs everything from open to close. [collective]
   void run(Samples& samples, Context& context);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the benchmark compares with: the plain ways to move the same bytes. Each returns seconds of this rank, or a
+// Provides the benchmark's references: plain ways to move the same bytes. Each returns seconds of this rank, or a
 // negative number with the reason in `why`.
 #include <cstddef>
 #include <string>
@@ -9,13 +9,13 @@ namespace perdure::bench {
 
 double now_s();
 double copy_to_warm_memory(std::vector<char>& target, const std::vector<char>& source);
-/// write() in blocks of 1 MiB to a file that did not exist before; the caller removes it, outside the time. With
-/// `sync`, fsync is part of it.
+/// Writes blocks of 1 MiB to a new file; the caller removes it outside of the time. With `sync`, the time includes
+/// fsync.
 double write_fresh_file(const std::string& path, const std::vector<char>& source, bool sync, std::string& why);
 
-/// RssAnon of this process, bytes.
+/// Returns RssAnon of this process, in bytes.
 std::size_t anonymous_memory_bytes();
-/// Minor page faults of the calling thread so far.
+/// Returns the minor page faults of the calling thread so far.
 long minor_faults();
 void fill_random(std::vector<char>& bytes, unsigned seed);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What models are fitted to. Pure.
+// Defines the samples that models are fitted to. Pure.
 #include <cmath>
 #include <string>
 #include <tl/expected.hpp>
@@ -18,14 +18,14 @@ struct Residuals {
   double mean = 0, worst = 0;
 };
 
-/// A fit, or why there is none: which measurement is unfit, and what to do.
+/// A fit, or why there is none: which measurement is unsuitable, and the remedy.
 template <class T>
 using Fitted = tl::expected<T, std::string>;
 
-/// Why these samples cannot be fitted; empty if they can.
+/// Returns why these samples cannot be fitted; empty if they can.
 std::string defect_of(const std::vector<Sample>& samples, std::size_t sizes_needed, bool zero_size_allowed);
 
-/// `relative_error` of each sample, its sign ignored.
+/// Summarises the absolute `relative_error` of each sample.
 template <class RelativeError>
 Residuals residuals_of(const std::vector<Sample>& samples, RelativeError relative_error) {
   Residuals result;

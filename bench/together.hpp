@@ -1,5 +1,5 @@
 #pragma once
-// What benchmarks over MPI do together. Everything but show_progress is collective.
+// Provides collective helpers for benchmarks over MPI. Everything but show_progress is collective.
 #include <mpi.h>
 
 #include <string>
@@ -10,11 +10,11 @@ namespace perdure::bench {
 
 double slowest(double seconds, MPI_Comm among = MPI_COMM_WORLD);
 
-/// The text of rank `root`, of any length.
+/// Returns the text of rank `root`, of any length.
 std::string broadcast(std::string text, int root = 0, MPI_Comm among = MPI_COMM_WORLD);
 
-/// From the moment the first rank may begin to the moment the last one is done: with more ranks than cores, ranks take
-/// turns, and a rank's own clock would not see the turns of the others.
+/// Measures from the moment when the first rank may begin to the end of the last rank. With more ranks than cores,
+/// ranks take turns, and a rank's own clock would not see the turns of the others.
 template <class Work>
 double timed_together(Work work, MPI_Comm among = MPI_COMM_WORLD) {
   MPI_Barrier(among);
@@ -24,7 +24,7 @@ double timed_together(Work work, MPI_Comm among = MPI_COMM_WORLD) {
   return slowest(now_s() - begin, among);
 }
 
-/// A bar on stderr, where that is a terminal.
+/// Shows a progress bar on stderr, if that is a terminal.
 void show_progress(int done, int all);
 
 }  // namespace perdure::bench

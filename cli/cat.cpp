@@ -91,7 +91,7 @@ base::Status for_each(reader::StoredContent& content, const NamedRegion& chosen,
   });
 }
 
-/// Makes lines, which end with rows.
+/// Formats the elements as lines. Each row of the slab begins a new line.
 std::string lines(const NamedRegion& chosen, const array::Box& slab, base::ConstByteSpan bytes) {
   const std::uint64_t size = chosen.type.bytes(), count = slab.elements();
   const std::uint64_t row = slab.dimensions == 0 ? 1 : slab.extent(slab.dimensions - 1);

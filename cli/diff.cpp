@@ -86,7 +86,8 @@ base::Result<std::vector<JoinedRegion>> pairs_of(const StoredContent& a, const S
   return pairs;
 }
 
-/// Keeps the rank whose region differs more, or earlier, for the verdict over all ranks.
+/// Adds one rank's difference to the sum over all ranks. Keeps the first rank that differs, and the rank with the
+/// largest difference.
 void add(RegionVerdict& sum, const Difference& one, std::uint32_t rank) {
   Difference& all = sum.difference;
   all.elements += one.elements;

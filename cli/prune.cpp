@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -120,20 +118,13 @@ DeepCheck deep_check(store::Store& store, Terminal& terminal) {
   };
 }
 
-double age_s(const std::string& path) {
-  std::error_code error;
-  const auto changed = std::filesystem::last_write_time(path, error);
-  if (error) return 0;
-  return std::chrono::duration<double>(std::filesystem::file_time_type::clock::now() - changed).count();
-}
-
 /// Plans the removal of temporary segments and unfinished removals. Files that changed lately may be a running job's.
 base::Status plan_leftovers(store::Store& store, const PruneArguments& arguments, PrunePlan& plan) {
   PERDURE_TRY(const auto residue, find_residue(store));
   for (const Residue& piece : residue) {
     const bool temporary = piece.kind == Residue::Kind::temporary, retired = piece.kind == Residue::Kind::retired;
     if (!temporary && !retired) continue;
-    if (temporary && age_s(piece.path) < arguments.min_age_s) {
+    if (temporary && static_cast<double>(piece.age_ns) / 1e9 < arguments.min_age_s) {
       plan.refused.push_back(
           piece.path + fmt::format(" is kept: it changed less than {:.0f} s ago (--min-age)", arguments.min_age_s));
       continue;

@@ -1,4 +1,4 @@
-// Any bytes as a catalog's log; with mode 1, as the payload of a record whose header is right.
+// Fuzzes a catalog's log with any bytes; with mode 1, the payload of a record whose header is right.
 #include <cstring>
 
 #include "catalog/catalog.hpp"
@@ -8,7 +8,7 @@
 namespace perdure::fuzz {
 namespace {
 
-/// What replay believed must survive a compaction: its snapshot replays to the same state, without damage.
+/// A replayed state must survive a compaction: its snapshot replays to the same state, without damage.
 void check_replay(base::ConstByteSpan log) {
   catalog::ReplayReport report;
   std::uint64_t end = 0;

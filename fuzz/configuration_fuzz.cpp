@@ -1,4 +1,4 @@
-// Any text as settings of the API (mode 0) or as a configuration file (mode 1).
+// Fuzzes settings of the API (mode 0) and configuration files (mode 1) with any text.
 #include "config/config.hpp"
 #include "config/toml.hpp"
 #include "target.hpp"
@@ -6,7 +6,7 @@
 namespace perdure::fuzz {
 namespace {
 
-/// What was accepted must mean the same to a perdured that gets it handed over.
+/// Accepted settings must mean the same to a perdured that receives them.
 void check_handover(const config::Config& config) {
   config::Config other;
   require(other.set_all(config.serialise(), config::Origin::file, "handed over").has_value());

@@ -1,4 +1,4 @@
-// Any text as the description of emulated devices.
+// Fuzzes the description of emulated devices with any text.
 #include <cmath>
 
 #include "device/description.hpp"
@@ -7,7 +7,7 @@
 namespace perdure::fuzz {
 namespace {
 
-/// What was accepted can be simulated: positive finite speeds whatever the number of streams or nodes.
+/// Accepted devices can be simulated: speeds are positive and finite for any number of streams or nodes.
 void check_curve(const device::Curve& curve) {
   for (double count : {0.0, 1.0, 1.5, 256.0, 1e12}) require(std::isfinite(curve.at(count)) && curve.at(count) > 0);
 }

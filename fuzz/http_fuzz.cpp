@@ -1,4 +1,4 @@
-// Any bytes as a request to `perdure metrics --listen`: the answer does not depend on how they arrive.
+// Fuzzes requests to `perdure metrics --listen` with any bytes: the answer must not depend on how they arrive.
 #include "cli/http_message.hpp"
 #include "target.hpp"
 

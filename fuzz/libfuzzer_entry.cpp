@@ -1,4 +1,4 @@
-// What libFuzzer calls. A corpus directory that is empty gets the target's seeds first.
+// Implements the functions that libFuzzer calls. It first fills an empty corpus directory with the target's seeds.
 #include <filesystem>
 #include <fstream>
 #include <string>

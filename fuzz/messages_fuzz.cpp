@@ -1,4 +1,4 @@
-// Any bytes as what a peer sends: a stream of frames (mode 0), or one payload (mode 1).
+// Fuzzes a peer's messages with any bytes: a stream of frames (mode 0), or one payload (mode 1).
 #include "ipc/channel.hpp"
 #include "support/sample_requests.hpp"
 #include "target.hpp"
@@ -6,7 +6,7 @@
 namespace perdure::fuzz {
 namespace {
 
-/// What is understood is understood again when it is written.
+/// An understood message must be understood again after it is encoded.
 template <class T>
 void judge(base::ConstByteSpan bytes) {
   const auto value = base::decode_fields<T>(bytes, "input");
@@ -16,7 +16,7 @@ void judge(base::ConstByteSpan bytes) {
   require(again.has_value() && base::encode_fields(*again) == written);
 }
 
-/// As a request, and as the reply to any.
+/// Decodes as a request, and as the reply to any.
 void judge_payload(base::ConstByteSpan payload) {
   base::ConstByteSpan request = payload, reply = payload;
   const auto head = ipc::take_head(request);
@@ -29,7 +29,7 @@ void judge_payload(base::ConstByteSpan payload) {
   (void)ipc::decode_request<ipc::Hello>(request);
 }
 
-/// The messages that come out must not depend on how the bytes arrive.
+/// The decoded messages must not depend on how the bytes arrive.
 std::size_t count_messages(base::ConstByteSpan stream, std::size_t step) {
   ipc::Decoder decoder;
   std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Any bytes as what an engine says of its metrics: what is understood can be exported, and comes back as it was.
+// Fuzzes an engine's metrics message with any bytes: an understood one can be exported, and survives encoding.
 
 #include "base/json.hpp"
 #include "metrics/exposition.hpp"

@@ -1,4 +1,4 @@
-// Any text as the file of a calibration.
+// Fuzzes the file of a calibration with any text.
 #include <cmath>
 
 #include "calibration/storage.hpp"
@@ -9,12 +9,13 @@ namespace perdure::fuzz {
 void run_one(base::ConstByteSpan input) {
   const auto calibration = calibration::decode(text_of(input), "memory.json");
   if (!calibration) return;
-  // What was accepted predicts positive finite speeds, and is the same when it is written and read again.
+  // An accepted calibration predicts positive finite speeds, and is equal after it is written and read.
   const auto model = calibration::model_of(*calibration);
   require(model.has_value());
   for (unsigned writers : {0U, 1U, 7U, 256U, 4'000'000'000U})
     require(std::isfinite(model->bytes_per_s(writers)) && model->bytes_per_s(writers) > 0);
-  // What an engine starts from is what a device can be like, and so is every prediction (a spline may swing by half).
+  // The calibration of a starting engine must be plausible for a device, and so must every prediction (a spline may
+  // overshoot by half).
   if (calibration::plausible(*calibration, "memory.json"))
     for (unsigned writers = 1; writers <= 256; ++writers)
       require(model->bytes_per_s(writers) >= 5e3 && model->bytes_per_s(writers) <= 1.5e13);

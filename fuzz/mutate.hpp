@@ -1,5 +1,5 @@
 #pragma once
-// Seeded damage: flips, special numbers, truncations, repetitions, splices of two inputs.
+// Damages inputs by seed: flips, special numbers, truncations, repetitions, and splices of two inputs.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -12,7 +12,7 @@ class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
 
-  /// One to six changes to one of `corpus`.
+  /// Makes one to six changes to one of `corpus`.
   Bytes next(const std::vector<Bytes>& corpus) {
     Bytes bytes = corpus[below(corpus.size())];
     for (std::size_t changes = 1 + below(6); changes > 0; --changes) change(bytes, corpus[below(corpus.size())]);
@@ -35,7 +35,7 @@ class Mutator {
       case 1:
         bytes[where] = static_cast<std::byte>(kSpecial[below(kSpecial.size())]);
         break;
-      case 2:  // a number that promises too much
+      case 2:  // a number that claims too much
         std::fill_n(at(bytes, where), length, std::byte{0xff});
         break;
       case 3:

@@ -1,6 +1,6 @@
-// Any bytes as what the network brings: a message as it is (mode 0) or with a checksum that holds (1), an engine's
-// address (2), a name of remote memory (3), a reply (4), many messages one after the other into both halves of
-// a session (5).
+// Fuzzes input from the network with any bytes: a message as it is (mode 0) or with a valid checksum (1). Also an
+// engine's address (2), a name of remote memory (3), and a reply (4). Mode 5 delivers many messages in turn to both
+// halves of a session.
 #include <algorithm>
 #include <cstring>
 
@@ -25,7 +25,7 @@ Bytes with_checksum(base::ConstByteSpan rest) {
   return bytes;
 }
 
-/// What is understood says the same when it is written again.
+/// An understood message must be equal after it is encoded again.
 void judge_message(base::ConstByteSpan bytes) {
   const auto message = decode_message(bytes);
   if (!message) return;
@@ -48,12 +48,13 @@ CallLimits small_limits() {
   return limits;
 }
 
-/// Messages without their checksums, each after its length in one byte; a request is given out at most once per call.
+/// Messages lack their checksums, and each follows its length in one byte. A request is delivered at most once per
+/// call.
 void run_session(base::ConstByteSpan bytes) {
   CallTable calls(small_limits());
   ServedTable served(small_limits());
   Outbox out;
-  // As the endpoint does: what is to be sent points into calls, and is sent before anything else is heard.
+  // Sends as the endpoint does: outgoing data points into calls, and is sent before the next message is handled.
   const auto send = [&out] {
     for (const Body& body : out) require(decode_message(encode({1, body})).has_value());
     out.clear();

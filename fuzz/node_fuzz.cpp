@@ -1,10 +1,10 @@
-// Any text as the note of whose an engine's directory is.
+// Fuzzes the note of an engine directory's owner with any text.
 #include "node/job_note.hpp"
 #include "target.hpp"
 
 namespace perdure::fuzz {
 
-/// What was accepted comes back from what is written of it.
+/// An accepted note must survive writing and reading.
 void run_one(base::ConstByteSpan input) {
   const auto note = node::decode_job_note(std::string(text_of(input)), "engine.job");
   if (!note) return;

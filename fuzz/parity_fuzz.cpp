@@ -1,4 +1,4 @@
-// Any bytes as what reaches a parity server (mode 0), as its answers (1 to 7), and as the file that names it (8).
+// Fuzzes requests to a parity server (mode 0), its answers (1 to 7), and the file that names it (8), with any bytes.
 #include <algorithm>
 
 #include "parity/frames.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace perdure::parity;
 
-/// What is understood is understood again when it is written.
+/// An understood request must be understood again after it is encoded.
 void judge_request(base::ConstByteSpan bytes) {
   const auto request = decode_request(bytes);
   if (!request) return;

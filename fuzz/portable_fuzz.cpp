@@ -1,6 +1,5 @@
-// Any HDF5 file as something to import: the input draws a file, which the library of HDF5 writes. So what its own
-// reading of damaged bytes does is left out, and everything that a file can say is tried: names, types, extents,
-// attributes.
+// Fuzzes the import of HDF5 files: the input draws a file, which the HDF5 library writes. So the library's own handling
+// of damaged bytes is left out. All valid content is tried: names, types, extents, attributes.
 #include <hdf5.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,15 +14,15 @@
 #include "reader/stored_content.hpp"
 #include "target.hpp"
 
-/// The leak checker asks for it. What the library of HDF5 forgets of types that it refuses (408 bytes) is its own.
+/// The leak checker calls this. The HDF5 library itself leaks types that it refuses (408 bytes).
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
 namespace perdure::fuzz {
 namespace {
 
-constexpr std::uint64_t kMuch = 8U << 20;  // of any file: what says that it has more fits no store
+constexpr std::uint64_t kMuch = 8U << 20;  // limit of any file: one that claims more fits no store
 
-/// In memory where there is such a file system.
+/// A directory in memory if there is such a file system.
 class Directory {
  public:
   Directory() { require(::mkdtemp(path_.data()) != nullptr); }
@@ -43,7 +42,7 @@ class Directory {
 class Draw {
  public:
   explicit Draw(base::ConstByteSpan input) : input_(input) {}
-  /// 0, the usual, when there is nothing left.
+  /// Returns 0, the usual choice, once the input is used up.
   std::size_t below(std::size_t limit) {
     return at_ < input_.size() ? std::to_integer<std::size_t>(input_[at_++]) % limit : 0;
   }
@@ -159,7 +158,7 @@ void write_attribute(hid_t of, const char* name, hid_t type, hid_t space, const 
   (void)H5Aclose(attribute);
 }
 
-/// A number, a text of either kind, one that was never written, or something else.
+/// Adds a number, a text of either kind, one that was never written, or something else.
 void any_attribute(Draw& draw, hid_t of, const char* name) {
   const hid_t one = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
   const std::string& text = draw.of(kTexts);
@@ -198,7 +197,7 @@ void any_set(Draw& draw, hid_t group) {
   (void)H5Tclose(type);
 }
 
-/// What is no data set, or is one twice: groups, named types, links.
+/// Adds an object that is no data set, or a second link to one: groups, named types, links.
 void any_other(Draw& draw, hid_t group) {
   const std::string& name = draw.of(kNames);
   const std::size_t kind = draw.below(5);
@@ -238,7 +237,7 @@ void write_file(base::ConstByteSpan input, const std::string& path) {
   (void)H5Fclose(file);
 }
 
-/// What an import acknowledges, readers take: all of it can be read.
+/// Readers can read all of a version whose import was acknowledged.
 void expect_readable(store::Store& store) {
   const auto listing = reader::find_version(store, "back", 1);
   require(listing.has_value());
@@ -259,7 +258,7 @@ void import_plain_file();
 
 void prepare() {
   (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  // A file may say that it has more than any disk: the room is asked for first, and nobody is to give it.
+  // A file may claim more than any disk has: the import allocates room first, and must get an error.
   const rlimit most{kMuch, RLIM_INFINITY};
   (void)::signal(SIGXFSZ, SIG_IGN);
   (void)::setrlimit(RLIMIT_FSIZE, &most);
@@ -270,7 +269,7 @@ void prepare() {
 
 namespace {
 
-/// Else nothing of what follows says anything. This program is linked with the library that the module loads.
+/// Without this check the other results mean nothing. This program links the library that the module loads.
 void import_plain_file() {
   const Directory directory;
   const std::string path = directory / "plain.h5";

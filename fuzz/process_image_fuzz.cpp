@@ -1,5 +1,5 @@
-// Any bytes as the record that an image of a process, or of a tree of them, begins with: it is refused, or has nothing
-// that is wrong, and is the same when it is written again.
+// Fuzzes the record at the beginning of an image of a process, or of a process tree, with any bytes. It is refused, or
+// is valid and survives encoding.
 #include "process/image.hpp"
 #include "process/tree_image.hpp"
 #include "support/sample_image.hpp"
@@ -13,7 +13,7 @@ bool in_one_of(const process::PageRun& run, const std::vector<process::MapImage>
                      [&](const auto& map) { return run.begin >= map.begin && run.end() <= map.end; });
 }
 
-/// Whoever makes a process of it writes pages and maps without asking again.
+/// Resuming writes pages and mappings without further checks.
 void check_addresses(const process::ProcessImage& image) {
   std::uint64_t end = 0;
   for (const auto& map : image.maps) {
@@ -38,7 +38,7 @@ void run_tree(base::ConstByteSpan input) {
   require(std::equal(again.begin(), again.end(), input.begin(), input.end()));
 }
 
-/// A parent and its child, with memory that both have, and one that has ended.
+/// Makes a parent and its child with shared memory, and a process that has ended.
 process::TreeImage sample_tree(const process::ProcessImage& parent) {
   process::TreeImage tree;
   tree.processes = {parent, parent};
@@ -72,7 +72,7 @@ void run_one(base::ConstByteSpan input) {
 std::vector<Bytes> seeds() {
   const auto whole = test_support::sample_image();
   std::vector<Bytes> list = {process::encode_image(whole)};
-  auto small = whole;  // each byte of it is cut off
+  auto small = whole;  // every length is tried
   small.threads.resize(1);
   small.open_files = {};
   small.objects[0].descriptor = -1;

@@ -1,5 +1,5 @@
-// Any bytes as a small record beside the versions of a name: what is understood comes back as it was, and each fork
-// leads to a line that ends.
+// Fuzzes the small records beside the versions of a name with any bytes. An understood one must survive encoding, and
+// each fork must lead to a line that ends.
 
 #include "store/forks.hpp"
 #include "store/owner.hpp"

@@ -1,5 +1,5 @@
-// Runs a fuzz target without libFuzzer: its seeds, every truncation of small ones, seeded mutations, and the files
-// named on the command line (what a fuzzer found once).
+// Runs a fuzz target without libFuzzer: its seeds, every truncation of small ones, and seeded mutations. Also runs the
+// files on the command line, which a fuzzer found once.
 #include <fstream>
 #include <iterator>
 #include <string>

@@ -1,4 +1,4 @@
-// Any bytes as a segment file; with mode 1, as a manifest behind a trailer that is right.
+// Fuzzes a segment file with any bytes; with mode 1, a manifest whose trailer is right.
 #include "segment/manifest_encoder.hpp"
 #include "segment/reader.hpp"
 #include "support/memory_source.hpp"
@@ -16,7 +16,7 @@ void as_file(base::ConstByteSpan input) {
   if (!manifest) return;
   for (const auto& piece : manifest->pieces)
     for (std::size_t i = 0; i < piece.chunks.size(); ++i) {
-      require(piece.chunks[i].length <= input.size());  // no claim beyond the file is believed
+      require(piece.chunks[i].length <= input.size());  // no length beyond the file is accepted
       Bytes target(piece.chunks[i].length);
       const auto read = segment::read_chunk(source, piece, i, target);
       require(read.has_value() || !defects.empty());

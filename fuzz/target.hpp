@@ -1,6 +1,6 @@
 #pragma once
-// A fuzz target: what is done with any bytes, and good inputs to begin with. libFuzzer drives it where there is clang;
-// everywhere regression_main.cpp does, with the seeds and seeded mutations of them.
+// Declares a fuzz target: its check of any bytes, and its valid seeds. libFuzzer runs it where clang exists. Everywhere
+// regression_main.cpp runs it, with the seeds and seeded mutations of them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,12 +18,12 @@ using Bytes = std::vector<std::byte>;
 void run_one(base::ConstByteSpan input);
 std::vector<Bytes> seeds();
 
-/// The promise that a target checks beyond not crashing.
+/// Checks a promise of the target beyond not crashing.
 inline void require(bool promise) {
   if (!promise) std::abort();
 }
 
-/// `mode` in front of `content`: targets choose by the first byte what the rest is.
+/// Puts `mode` in front of `content`: targets choose the format by the first byte.
 inline Bytes with_mode(std::uint8_t mode, base::ConstByteSpan content) {
   Bytes bytes{std::byte{mode}};
   bytes.insert(bytes.end(), content.begin(), content.end());

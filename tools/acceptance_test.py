@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The acceptance test of the layout refuses what needs more places than promised."""
+"""Tests that the acceptance test of the layout refuses a member that needs more places than promised."""
 import importlib.machinery
 import importlib.util
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which headers a difference reaches, what they need, and that one which needs another is found."""
+"""Tests which headers a difference reaches, what they need, and that the check finds an incomplete header."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -51,7 +51,7 @@ def tree(changes=None):
 
 @contextlib.contextmanager
 def repository():
-    """The tree in a repository of two commits: the second changes src/os/file.hpp."""
+    """Makes a repository of two commits; the second changes src/os/file.hpp."""
     with tree({"src/os/file.hpp": "#pragma once\n"}) as root:
         run_git(root, "init", "-q")
         run_git(root, "add", "-A")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Includes go down the layers only: src/LAYERS says which module may include which. Programs that stand for an application
-(models, apps, bench, fronts) see nothing but include/perdure and, if they are none of the library, models/; a folder with a line of its own there
-(cli, models/mesh, bench/studies) sees what that line says, and of models/ what its line with a + says. Nothing below src sees models/. Tests of one
-family (engine/...) see all of it. Usage: check_layers.py [ROOT]"""
+"""Checks that includes only go down the layers: src/LAYERS says which module may include which.
+Programs that stand for an application (models, apps, bench, fronts) see only include/perdure; all but models also see
+models/. A folder may have a line of its own there (cli, models/mesh, bench/studies). It sees what that line says, and of
+models/ what its line with a + says. No source below src sees models/. Tests of one family (engine/...) see all of it.
+Usage: check_layers.py [ROOT]"""
 import pathlib
 import re
 import sys
@@ -12,7 +13,7 @@ SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 
 
 def read_layers(path):
-    """{module: set of modules it may include}, and a list of defects of the file itself."""
+    """Returns {module: set of modules it may include}, and a list of errors in the file itself."""
     layers, defects = {}, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.split("#")[0].strip()
@@ -46,7 +47,8 @@ def is_test(path):
 
 
 def module_of(root, layers, include):
-    """engine/flush of engine/flush/flusher.hpp, base of base/result.hpp, models/mesh of mesh/mesh.hpp; None of what is in no module."""
+    """Returns engine/flush for engine/flush/flusher.hpp, base for base/result.hpp, models/mesh for mesh/mesh.hpp; None
+    outside of modules."""
     folders = include.split("/")[:-1]
     for depth in range(len(folders), 0, -1):
         if "/".join(folders[:depth]) in layers:
@@ -78,7 +80,7 @@ def check_module(root, layers, name):
 
 
 def check_listed(root, layers):
-    """Every folder below src with sources of its own is a module or lies in one, and every model has a line."""
+    """Checks that every folder below src with its own sources is a module or lies in one, and that every model has a line."""
     for folder in sorted((root / "src").rglob("*")):
         if folder.is_dir() and any(path.suffix in SUFFIXES for path in folder.iterdir()):
             name = folder.relative_to(root / "src").as_posix()
@@ -90,7 +92,8 @@ def check_listed(root, layers):
 
 
 def check_program(root, layers, name):
-    """A folder outside src that stands in src/LAYERS with its path. Its own headers it includes by their bare names, or by its own."""
+    """Checks a folder outside src whose path is in src/LAYERS. It includes its own headers by their bare names, or by
+    its own name."""
     for path in sources(root / name):
         for number, include in includes(path):
             module = module_of(root, layers, include)
@@ -119,7 +122,8 @@ def check_public(root):
 
 
 def check_weight(root):
-    """A header of the product names JSON values and does not hold them: each unit that parses nlohmann/json pays a second or more for it."""
+    """Checks that headers of the product only name JSON values: each unit that parses nlohmann/json pays a second or
+    more for it."""
     for path in [path for folder in ("src", "models", "cli", "fronts") for path in sources(root / folder)]:
         if path.suffix == ".hpp" and path.relative_to(root).as_posix() != "src/base/json.hpp":
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):

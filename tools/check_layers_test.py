@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A check that finds nothing is worth nothing: small trees with one violation each."""
+"""Tests the check on small trees with one violation each, because a check that finds nothing is useless."""
 import pathlib
 import tempfile
 import unittest

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""tools/check_links.py FOLDER: looks at every page of a built site. Every link within the site must lead to a file that is there, and to an
-anchor that it has; nothing may be loaded from outside. Prints what does not hold; status 1 if there was anything.
+"""Checks every page of a built site: tools/check_links.py FOLDER
+Every link within the site must lead to an existing file, and to an existing anchor. No page may load anything from
+outside. Prints the violations; status 1 if there are any.
 """
 import html.parser
 import pathlib

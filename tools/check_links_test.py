@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check of a built site's links finds what it is there for, and nothing else."""
+"""Tests that the check of a built site's links finds its violations, and no others."""
 import pathlib
 import sys
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/check_promises."""
+"""Tests tools/check_promises."""
 import importlib.machinery
 import importlib.util
 import pathlib

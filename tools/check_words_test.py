@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names of types in small trees: what is known, what is not, and what may not be used."""
+"""Tests names of types in small trees: known words, unknown ones, and forbidden ones."""
 import importlib.machinery
 import importlib.util
 import pathlib

@@ -1,6 +1,6 @@
-"""mkdocs hooks (mkdocs.yml). The site gets pages that are not in docs/ (README, CONTRIBUTING, CHANGELOG, the list of decisions) and the
-API reference that doxygen wrote to build/api. Links to other files of the repository become their paths. In the
-navigation "folder/*" stands for the folder's pages that are not named elsewhere."""
+"""Implements mkdocs hooks (mkdocs.yml). They add pages from outside docs/ (README, CONTRIBUTING, CHANGELOG, the list of
+decisions), and the API reference that doxygen wrote to build/api. Links to other files of the repository become their
+paths. In the navigation, "folder/*" stands for the folder's pages that are not named elsewhere."""
 import pathlib
 import posixpath
 import re
@@ -15,7 +15,7 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def named(nav):
-    """The pages that a navigation names."""
+    """Yields the pages that a navigation names."""
     for entry in nav:
         for value in entry.values() if isinstance(entry, dict) else [entry]:
             yield from named(value) if isinstance(value, list) else [value]
@@ -55,7 +55,7 @@ def on_files(files, config):
 
 
 def target_of(link, source):
-    """Where a link in the repository's file `source` leads, from the page that the file becomes."""
+    """Returns the target of a link in the repository's file `source`, as seen from the page that the file becomes."""
     path, hash_sign, anchor = link.partition("#")
     absolute = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
     place = OUTSIDE.get(absolute) or (absolute.removeprefix("docs/") if absolute.startswith("docs/") else None)

@@ -1,4 +1,4 @@
-# From what ctest printed: the tests that failed, each with what it said of it, in a few lines.
+# Extracts the failed tests from ctest's output, each with a few lines of its own output.
 function close_block(  i) {
   for (i = 1; failing && !told && i <= 6; i++)
     if (last[(seen + i) % 6] != "") print "    " last[(seen + i) % 6]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is told of failed tests at the end of `make test` is often all that is left of them."""
+"""Tests the report on failed tests at the end of `make test`, which is often all that remains of them."""
 import pathlib
 import subprocess
 import unittest

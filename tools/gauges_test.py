@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The gauges on small sources: what counts as a method, a member, a flag, a function's line, behind a lock, a container of versions, a place, a bound."""
+"""Tests the gauges on small sources: methods, members, flags, lines of functions, classes behind a lock, containers of
+versions, places, and bounds."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -52,7 +53,7 @@ def values(files):
 
 
 def behind_locks(*texts):
-    """{class: the names of the classes whose public methods are counted for it}"""
+    """Returns {class: the names of the classes whose public methods are counted for it}."""
     parsers = [gauges.Parser(f"src/m/{number}.hpp", text) for number, text in enumerate(texts)]
     return {name: sorted(one.full_name for one in reached) for name, reached in gauges.interfaces(parsers).items()}
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Which mutants tools/mutants makes of a source, and that the code behaves as before until one of them is switched on."""
+"""Tests which mutants tools/mutants makes of a source, and that the code behaves as before until one of them is
+switched on."""
 import importlib.machinery
 import importlib.util
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which tests a plan holds, how they are dealt to processes, and how their results are counted."""
+"""Tests which tests a plan holds, how they are dealt to processes, and how their results are counted."""
 import importlib.machinery
 import importlib.util
 import os
@@ -23,7 +23,7 @@ def load(name):
 sys.dont_write_bytecode = True
 plan_tests, run_cases, count_tests, reach = (load(name) for name in ("plan_tests", "run_cases", "count_tests", "reach"))
 
-# Stands for a GoogleTest program: its cases are named after what they do.
+# Stands for a GoogleTest program: its cases are named after their behaviour.
 PROGRAM = textwrap.dedent("""\
     #!/usr/bin/env python3
     import os, sys, time

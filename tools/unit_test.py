@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which test program, and which suites of it, tools/unit finds for a file."""
+"""Tests which test program, and which suites of it, tools/unit finds for a file."""
 import importlib.machinery
 import importlib.util
 import pathlib

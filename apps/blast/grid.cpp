@@ -6,7 +6,7 @@
 namespace blast {
 namespace {
 
-// A step through a row that comes to each of its places once.
+// Returns a step through a row that visits each of its places once.
 std::int64_t step_of(std::int64_t columns) {
   std::int64_t step = columns / 2 + 1;
   while (std::gcd(step, columns) != 1) ++step;
@@ -25,7 +25,7 @@ Grid::Grid(std::int64_t rows, std::int64_t columns, int rank, int ranks) {
   nodes_ = {elements_.first, elements_.end + (rank + 1 == ranks ? 1 : 0), columns + 1};
   nodes_of_.resize(static_cast<std::size_t>(elements_.in_memory()));
   corners_of_.resize(static_cast<std::size_t>(nodes_.in_memory()));
-  // The row below is a neighbour's: it pulls at the nodes of this rank's first row.
+  // The row below belongs to a neighbour, but it pulls at the nodes of this rank's first row.
   for (std::int64_t row = std::max<std::int64_t>(elements_.first - 1, 0); row < elements_.end; ++row)
     for (std::int64_t column = 0; column < columns; ++column) {
       const std::size_t element = elements_.local(row, column);

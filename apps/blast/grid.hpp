@@ -1,7 +1,7 @@
 #pragma once
-// The grid of the blast: quadrilateral elements between nodes that move, in rows that ranks share out. Elements and
-// nodes of a row lie in memory in an order of their own, so that loops go by lists of indices, as in a code on an
-// unstructured mesh. The order does not depend on the number of ranks.
+// Implements the grid of the blast: quadrilateral elements between nodes that move, with rows divided among ranks.
+// Elements and nodes of a row lie in memory in their own order, so that loops use lists of indices, like codes on
+// unstructured meshes. The order does not depend on the number of ranks.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace blast {
 
-/// Rows of elements or nodes, of which this rank owns some; in memory there is one more on each side, a copy of the
-/// neighbours'. Local numbers count from the first row in memory on.
+/// Rows of elements or nodes, of which this rank owns some. Memory has one more row on each side, a copy of the
+/// neighbour's. Local numbers count from the first row in memory.
 struct Rows {
-  std::int64_t first = 0, end = 0;  ///< that this rank owns
+  std::int64_t first = 0, end = 0;  ///< the rows that this rank owns
   std::int64_t columns = 0;
   std::int64_t in_memory() const { return (end - first + 2) * columns; }
-  /// The local number of the element or node in that row and column.
+  /// Returns the local number of the element or node in that row and column.
   std::size_t local(std::int64_t row, std::int64_t column) const;
 };
 
@@ -34,10 +34,10 @@ class Grid {
   const std::vector<std::array<std::size_t, 4>>& nodes_of() const { return nodes_of_; }
   /// The corners at each local node that this rank owns, in an order that is the same on any number of ranks.
   const std::vector<std::vector<Corner>>& corners_of() const { return corners_of_; }
-  /// Local numbers of what this rank owns, in the order of memory.
+  /// Local numbers of the elements and nodes that this rank owns, in memory order.
   const std::vector<std::size_t>& own_elements() const { return own_elements_; }
   const std::vector<std::size_t>& own_nodes() const { return own_nodes_; }
-  /// Nodes that the wall on the left holds, or on the right; below, or above.
+  /// Nodes on the left and right walls, and on the lower and upper ones.
   const std::vector<std::size_t>& walls_x() const { return walls_x_; }
   const std::vector<std::size_t>& walls_y() const { return walls_y_; }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kGamma = 1.4, kSize = 1.0 / 16, kLinear = 0.25, kQuadratic = 1.5, kDamping = 0.02;
 
-// By the corners' coordinates: half the products of the diagonals.
+// Computes the area from the corners' coordinates: half the cross product of the diagonals.
 double area(const Field& x, const Field& y, const std::array<std::size_t, 4>& at) {
   return 0.5 * ((x[at[2]] - x[at[0]]) * (y[at[3]] - y[at[1]]) - (x[at[3]] - x[at[1]]) * (y[at[2]] - y[at[0]]));
 }
@@ -48,7 +48,7 @@ void Hydro::initialise(State& s) const {
     for (const Corner& corner : grid_.corners_of()[node]) s.node_mass[node] += 0.25 * s.mass[corner.element];
 }
 
-// A whole row, as it lies in the neighbour's memory: the order within a row is the same on all ranks.
+// Fetches a whole row as it lies in the neighbour's memory: the order within a row is the same on all ranks.
 void Hydro::fetch(Field& field, const Rows& rows, From from) const {
   int rank = 0, size = 1;
   MPI_Comm_rank(ranks_, &rank);

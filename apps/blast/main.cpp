@@ -1,6 +1,9 @@
-// blast [--steps N] [--rows N] [--columns N] [--checkpoint-loops N] [--undeclared]
-// A program as others have it, with tracked regions (perdure_track.h) around its loops: it says what each of them reads
-// and writes, and Perdure finds what a checkpoint needs. Bits do not depend on the number of ranks.
+// Computes a blast with tracked regions (perdure_track.h) around its loops, like other users' programs.
+//
+//     blast [--steps N] [--rows N] [--columns N] [--checkpoint-loops N] [--undeclared]
+//
+// It declares what each loop reads and writes, and Perdure finds what a checkpoint needs. Bits do not depend on the
+// number of ranks.
 #include <mpi.h>
 
 #include <cinttypes>
@@ -21,10 +24,10 @@ using namespace blast;
 struct Arguments {
   std::int64_t steps = 150, rows = 24, columns = 20;
   std::uint64_t checkpoint_loops = 0;  ///< 0: no checkpoints
-  bool undeclared = false;             ///< a region does not say that it reads the velocities' field
+  bool undeclared = false;             ///< one region does not declare that it reads the velocity field
 };
 
-constexpr int kPeaks = 1000;  // of every fifth step
+constexpr int kPeaks = 1000;  // one for every fifth step
 
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "blast: %s\n", why.c_str());
@@ -57,7 +60,7 @@ Arguments parsed(int argc, char** argv) {
   return arguments;
 }
 
-/// The fields of a state as tracked data; without checkpoints nothing is tracked.
+/// Tracks the fields of a state; without checkpoints it tracks nothing.
 class Tracked {
  public:
   Tracked(const Grid& grid, State& state, double* peaks, std::uint64_t every) : grid_(grid) {
@@ -110,7 +113,7 @@ class Tracked {
   void must(perdure_status status) const {
     if (status != PERDURE_OK) refuse(perdure_track_error_text(track));
   }
-  // The rows that this rank owns; the last rank has one more of nodes than of elements.
+  // Declares the rows that this rank owns; the last rank has one more row of nodes than of elements.
   int field(const char* name, const Rows& rows, Field& values) const {
     const bool nodes = &rows == &grid_.nodes();
     const auto all = static_cast<std::uint64_t>(all_rows() + (nodes ? 1 : 0));
@@ -132,7 +135,7 @@ class Tracked {
   perdure_t* handle_ = nullptr;
 };
 
-/// One time step; returns the length of the next one.
+/// Computes one time step; returns the length of the next one.
 double advance(const Hydro& hydro, State& s, const Tracked& t, double dt, bool undeclared) {
   PERDURE_TRACK_REGION(t.track, "forces", perdure_reads(t.x), perdure_reads(t.y), perdure_reads(t.pressure),
                        perdure_reads(t.viscosity), perdure_writes(t.force_x), perdure_writes(t.force_y)) {
@@ -213,7 +216,7 @@ int run(const Arguments& arguments, int rank, int ranks) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who looks on sees each step when it is done
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // users see each step as soon as it is done
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels that are the same in each direction, and in two and three dimensions, are written once.
+// Helps to write kernels once that are the same in each direction, and in two and three dimensions.
 #include "fields.hpp"
 
 namespace clover {
@@ -11,25 +11,25 @@ inline Index steps(std::int64_t count) {
   return offset;
 }
 
-/// From `first` to `last` along the axis.
+/// Reads from `first` to `last` along the axis.
 template <unsigned axis>
 inline Stencil steps(std::int64_t first, std::int64_t last) {
   return Stencil::from_to(steps<axis>(first), steps<axis>(last));
 }
 
-/// Loops of different axes are different loops.
+/// Makes a loop name for each axis, because loops of different axes are different loops.
 template <unsigned axis>
 const char* name_along(Fields& fields, const char* what) {
   return fields.name(std::string(what) + " along " + kAxes[axis]);
 }
 
-/// The element so many steps along the axis.
+/// Returns the element `count` steps along the axis.
 template <unsigned axis, class Accessor>
 inline double at(const Accessor& accessor, std::int64_t count) {
   return accessor(axis == 0 ? count : 0, axis == 1 ? count : 0, axis == 2 ? count : 0);
 }
 
-/// What goes through the upper face less what comes through the lower one.
+/// Returns the flux through the upper face less the flux through the lower one.
 template <unsigned axis, class Accessor>
 inline double outflow(const Accessor& flux) {
   return at<axis>(flux, 1) - at<axis>(flux, 0);

@@ -1,5 +1,5 @@
 #pragma once
-// Density and energy are carried along an axis by the volume that goes through faces: van Leer's scheme.
+// Advects density and energy along an axis by the volume that flows through faces, with van Leer's scheme.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 
 namespace clover {
 
-/// Volumes of cells before and after a sweep along `own`, where the sweeps along `others` are yet to come. The original
-/// keeps both, though here nobody reads the second: as much memory is moved as there.
+/// Computes volumes of cells before and after a sweep along `own`, before the sweeps along `others`. The original keeps
+/// both, though no kernel here reads the second; this keeps the memory traffic equal.
 template <unsigned own, unsigned... others>
 void cell_volumes(Fields& fields) {
   fields.loop(
@@ -23,7 +23,7 @@ void cell_volumes(Fields& fields) {
       read(*fields.volume_flux[own], steps<own>(0, 1)), read(*fields.volume_flux[others], steps<others>(0, 1))...);
 }
 
-/// The value at the face, in the direction of the flow. `share` of the donor's cell goes through it.
+/// Returns the value at the face, in the direction of the flow. `share` of the donor's cell flows through it.
 inline double limited(double upwind, double donor, double downwind, double share, double up_weight,
                       double down_weight) {
   const double up = donor - upwind, down = downwind - donor;
@@ -33,7 +33,7 @@ inline double limited(double upwind, double donor, double downwind, double share
   return donor + rest * std::copysign(size, down);
 }
 
-/// The original goes one face further, into the halo; what it has there is mirrored over before anybody reads it.
+/// The original computes one more face, in the halo; mirroring overwrites it before any kernel reads it.
 template <unsigned axis>
 void face_fluxes(Fields& fields, const Box& faces) {
   const Stencil cells = steps<axis>(-2, 1), beside = steps<axis>(-1, 0);
@@ -41,7 +41,7 @@ void face_fluxes(Fields& fields, const Box& faces) {
       name_along<axis>(fields, "fluxes of cells"), faces,
       [](auto& mass_flux, auto& energy_flux, const auto& volume_flux, const auto& volume, const auto& density,
          const auto& energy, const auto& width) {
-        // All are loaded before it is decided which count, so that compilers need no branches.
+        // Loads all values before the choice between them, so that compilers need no branches.
         const double flux = volume_flux(0);
         const double r0 = at<axis>(density, -2), r1 = at<axis>(density, -1), r2 = at<axis>(density, 0),
                      r3 = at<axis>(density, 1);
@@ -49,7 +49,7 @@ void face_fluxes(Fields& fields, const Box& faces) {
                      e3 = at<axis>(energy, 1);
         const double v1 = at<axis>(volume, -1), v2 = at<axis>(volume, 0);
         const double w1 = width(-1), w2 = width(0), w3 = width(1);
-        const bool up = flux > 0.0;  // else the cell above the face is the donor
+        const bool up = flux > 0.0;  // otherwise the cell above the face is the donor
         const double rho = up ? r1 : r2, donor_volume = up ? v1 : v2, behind = up ? w1 : w3;
         const double share = std::abs(flux) / donor_volume;
         const double up_weight = (1.0 + share) * (w2 / behind), down_weight = 2.0 - share;

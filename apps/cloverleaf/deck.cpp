@@ -79,8 +79,8 @@ class Reader {
   }
 
   void key(const std::string& word) {
-    // Of how the original programs run on their machines, which the command line and the mesh decide here. Some write a
-    // number behind them, and some do not.
+    // Settings of the original programs for their machines, which the command line and the mesh determine here. Some
+    // have a number after them, some do not.
     static const char* const ignored[] = {"profiler_on",      "use_c_kernels",   "use_fortran_kernels",
                                           "use_vector_loops", "tiles_per_chunk", "tiles_per_problem",
                                           "visit_frequency"};
@@ -97,7 +97,7 @@ class Reader {
       fail(word, "there is no such key");
   }
 
-  // To the end of the line.
+  // Reads to the end of the line.
   void state() {
     const auto at = number<std::int64_t>("state");
     if (at < 1 || at > 1000) fail("state", "the first one is 1, and the last one at most 1000");
@@ -163,7 +163,7 @@ class Reader {
     }
   }
 
-  // So that an edge that lies where cells meet is on one side of it, however it is rounded.
+  // Moves edges between cells slightly inwards, so that rounding cannot change their side.
   void shrink(State& state) const {
     for (unsigned axis = 0; axis < deck_.dimensions; ++axis) {
       state.low[axis] += deck_.width(axis) / 100;

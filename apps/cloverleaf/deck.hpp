@@ -1,6 +1,6 @@
 #pragma once
-// Input decks of CloverLeaf, of both sizes: what is between *clover and *endclover. `=` and blanks are the same, and
-// what follows a `!` or `#` is for readers.
+// Reads input decks of CloverLeaf, of both sizes: the text between *clover and *endclover. `=` and blanks are
+// equivalent, and `!` or `#` begins a comment.
 #include <array>
 #include <cstdint>
 #include <istream>
@@ -11,9 +11,9 @@
 namespace clover {
 
 inline constexpr const char* kAxes[] = {"x", "y", "z"};
-using Vector = std::array<double, 3>;  ///< x, y and z; the last is 0 in two dimensions
+using Vector = std::array<double, 3>;  ///< x, y and z; z is 0 in two dimensions
 
-/// What fills a part of the domain at the start; the first one is everywhere that no other is.
+/// Fills a part of the domain at the start; the first state fills the rest.
 struct State {
   enum class Geometry { box, ball, point };  ///< rectangle, circle; cuboid, sphere
   double density = 0, energy = 0;
@@ -31,12 +31,12 @@ struct Deck {
   double end_time = 10;
   std::int64_t end_step = 640000;
   std::int64_t summary_frequency = 10;  ///< 0: at the end only
-  std::int64_t test_problem = 0;        ///< 1 to 5: one whose solution is known
+  std::int64_t test_problem = 0;        ///< 1 to 5: a problem with a known solution
   std::vector<State> states;
   double width(unsigned axis) const { return (high[axis] - low[axis]) / static_cast<double>(cells[axis]); }
 };
 
-/// The deck is wrong: names file, line and key.
+/// An error in the deck; names file, line and key.
 class DeckError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// What a deck says, and how those that are wrong are refused.
+// Tests the values of a deck, and the refusal of wrong ones.
 #include "deck.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ std::string refusal(const std::string& text, unsigned dimensions = 2) {
   return "";
 }
 
-// Lines 1 to 4, of which each test changes one.
+// Makes a deck of lines 1 to 4, of which each test changes one.
 std::string with(const std::string& line) {
   return "*clover\nstate 1 density=0.2 energy=1\n" + line + "\n*endclover\n";
 }

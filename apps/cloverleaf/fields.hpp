@@ -1,6 +1,6 @@
 #pragma once
-// What CloverLeaf 2D and 3D have on their mesh: fields that are of cells, nodes and faces, and coordinates. What there
-// is for each direction comes as arrays, x first. Level 0 is the beginning of a time step, level 1 its end.
+// Holds the fields of CloverLeaf 2D and 3D on their mesh, at cells, nodes and faces, and the coordinates. Values for
+// each direction are arrays, x first. Level 0 is the beginning of a time step, level 1 its end.
 #include <array>
 #include <set>
 #include <string>
@@ -25,21 +25,21 @@ using perdure::mesh::write;
 template <class T>
 using PerAxis = std::array<T, 3>;
 
-/// Numbers that the original has as literals of single precision.
+/// Numbers that the original has as single-precision literals.
 inline constexpr double kSmall = static_cast<double>(1.0e-16F);
 inline constexpr double kBig = static_cast<double>(1.0e21F);
 
 struct Fields {
   Fields(perdure::mesh::Mesh& mesh, const perdure::mesh::Block& block, const Deck& deck);
 
-  /// With `halo` more on each side.
+  /// With `halo` additional layers on each side.
   Box cells(std::int64_t halo = 0) const;
   Box nodes() const;
-  /// Those across `axis`, of cells that are no halo.
+  /// The faces across `axis` of cells outside of the halo.
   Box faces(unsigned axis) const;
   std::int64_t cell_count(unsigned axis) const { return block.cells[axis]; }
 
-  /// For names of loops, which must last: the same text is the same pointer.
+  /// Names of loops must stay valid: the same text gives the same pointer.
   const char* name(const std::string& text) { return names.insert(text).first->c_str(); }
 
   template <class Kernel, class... Arguments>
@@ -52,13 +52,13 @@ struct Fields {
   const perdure::mesh::Block& block;
   unsigned dimensions;
 
-  // of cells
+  // at cells
   Field &density0, &density1, &energy0, &energy1, &pressure, &viscosity, &soundspeed, &volume;
-  // of nodes
+  // at nodes
   PerAxis<Field*> velocity0{}, velocity1{};
-  // of faces across each axis
+  // at faces across each axis
   PerAxis<Field*> area{}, volume_flux{}, mass_flux{};
-  // Used by turns, as large as nodes.
+  // Shared temporaries, as large as nodes.
   Field &volume_before, &volume_after, &energy_flux, &node_flux, &node_mass_after, &node_mass_before, &momentum_flux;
 
   std::vector<Profile> vertex, vertex_width, cell_width;  ///< by axis

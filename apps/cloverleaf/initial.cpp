@@ -1,4 +1,4 @@
-// What the deck says of the start.
+// Fills the fields with the deck's initial state.
 #include <cmath>
 
 #include "hydro.hpp"

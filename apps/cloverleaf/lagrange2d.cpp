@@ -1,4 +1,4 @@
-// In two dimensions: cells that move with what is in them, for one time step.
+// Moves cells with their content for one time step, in two dimensions.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace clover {
 namespace {
 
-// Offsets of a cell's nodes, and of cells around a node.
+// Offsets of a cell's nodes, and of the cells around a node.
 const Stencil kNodes = Stencil::from_to({0, 0}, {1, 1});
 const Stencil kAround = Stencil::from_to({-1, -1}, {0, 0});
 const Stencil kAcross = Stencil::from_to({0, 0}, {1, 0});

@@ -1,4 +1,4 @@
-// In three dimensions: cells that move with what is in them, for one time step.
+// Moves cells with their content for one time step, in three dimensions.
 #include <algorithm>
 #include <cmath>
 
@@ -7,16 +7,16 @@
 namespace clover {
 namespace {
 
-// Offsets of the nodes of a face, from its least one, and of the two faces of a cell.
+// Offsets of a face's nodes from its lowest one, and of the two faces of a cell.
 const Stencil kFaceNodes[] = {Stencil::from_to({0, 0, 0}, {0, 1, 1}), Stencil::from_to({0, 0, 0}, {1, 0, 1}),
                               Stencil::from_to({0, 0, 0}, {1, 1, 0})};
 const Stencil kFaces[] = {Stencil::from_to({0, 0, 0}, {1, 0, 0}), Stencil::from_to({0, 0, 0}, {0, 1, 0}),
                           Stencil::from_to({0, 0, 0}, {0, 0, 1})};
-// Of a cell's nodes, and of cells around a node.
+// Offsets of a cell's nodes, and of the cells around a node.
 const Stencil kNodes = Stencil::from_to({0, 0, 0}, {1, 1, 1});
 const Stencil kAround = Stencil::from_to({-1, -1, -1}, {0, 0, 0});
 
-// Of nodes of a face across x, y or z, `at` steps up from the least one of a cell.
+// Sums over the nodes of a face across x, y or z, `at` steps up from the cell's lowest node.
 template <class Accessor>
 double across_x(const Accessor& a, int at) {
   return a(at, 0, 0) + a(at, 1, 0) + a(at, 0, 1) + a(at, 1, 1);
@@ -69,7 +69,7 @@ void artificial_viscosity(Fields& fields) {
       along(fields.cell_width[2]));
 }
 
-// The original takes the area of the lower face for both.
+// The original uses the area of the lower face for both.
 std::vector<Limit> limits(Fields& fields) {
   auto sound = fields.mesh.least(), of_u = fields.mesh.least(), of_v = fields.mesh.least(), of_w = fields.mesh.least(),
        spread = fields.mesh.least();
@@ -200,8 +200,8 @@ void volume_fluxes(Fields& fields, double dt) {
       },
       write(*fields.volume_flux[1]), read(*fields.area[1]), read(*fields.velocity0[1], kFaceNodes[1]),
       read(*fields.velocity1[1], kFaceNodes[1]));
-  // One node counts twice, and another one not at all, in every public version, and so in the solutions of the test
-  // problems; mass is not conserved.
+  // In every public version one node counts twice and another is missing, and so in the solutions of the test problems.
+  // Mass is not conserved.
   static const Stencil level0 = Stencil::from_to({0, 0, 0}, {1, 0, 0}) + Stencil::from_to({1, 1, 0}, {1, 1, 0});
   fields.loop(
       "volume fluxes across z", fields.faces(2),

@@ -1,4 +1,4 @@
-// CloverLeaf 2D and 3D (https://uk-mac.github.io/CloverLeaf) on Perdure's mesh: the program, and its time steps.
+// Runs CloverLeaf 2D and 3D (https://uk-mac.github.io/CloverLeaf) on Perdure's mesh: the program, and its time steps.
 #include <algorithm>
 #include <vector>
 
@@ -50,7 +50,7 @@ class Simulation {
     report_.summary(step_, time_, summary_);
   }
   void end() {
-    // The solution is that of the deck's own end.
+    // The known solution is for the deck's own end.
     if (deck_.test_problem > 0 && arguments_.steps == 0) report_.verdict(deck_.test_problem, summary_.kinetic_energy);
     std::vector<Field*> state{&fields_.density0, &fields_.energy0};
     state.insert(state.end(), fields_.velocity0.begin(), fields_.velocity0.begin() + kDimensions);
@@ -64,7 +64,7 @@ class Simulation {
   }
 
  private:
-  /// The first step is as long as the deck says, at most; then none is much longer than the one before.
+  /// The first step is at most as long as the deck says; later steps are not much longer than the one before.
   Timestep timestep() {
     const auto limits = limits_of_step(fields_);
     const auto least = std::min_element(limits.begin(), limits.end(),
@@ -72,7 +72,7 @@ class Simulation {
     Timestep made{least->timestep, least->reason};
     if (dt_ * deck_.timestep_rise < made.dt) made = {dt_ * deck_.timestep_rise, "rise"};
     if (deck_.max_timestep < made.dt) made = {deck_.max_timestep, "max"};
-    // That is so for what is no number, too.
+    // The condition also catches NaN.
     if (!(made.dt >= kLeastTimestep)) throw std::runtime_error("the time step has become too small");
     return made;
   }

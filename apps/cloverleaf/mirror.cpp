@@ -3,8 +3,8 @@
 namespace clover {
 namespace {
 
-// Along the side. Fluxes across x and y end one element earlier at the ends of z, and so does the volume across z below
-// y.
+// Returns the extent along the side. At the ends of z, fluxes across x and y end one element earlier; below y, so does
+// the volume flux across z.
 std::array<std::int64_t, 2> extent(const Fields& fields, const Mirrored& mirrored, unsigned axis, bool above,
                                    unsigned along, std::int64_t depth) {
   const std::int64_t cells = fields.cell_count(along);
@@ -14,7 +14,7 @@ std::array<std::int64_t, 2> extent(const Fields& fields, const Mirrored& mirrore
 }
 
 // Layer 1 is next to the edge. Cells are mirrored at the edge. All others are mirrored at the outermost element, even
-// in the directions in which fluxes lie between edges.
+// in directions in which fluxes lie between edges.
 void mirror_layer(Fields& fields, const Mirrored& mirrored, unsigned axis, bool above, std::int64_t layer,
                   std::int64_t depth) {
   Field& field = *mirrored.field;

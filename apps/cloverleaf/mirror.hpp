@@ -1,5 +1,5 @@
 #pragma once
-// The edges of the domain reflect: halos are filled with what is mirrored there.
+// Reflects fields at the edges of the domain: halos are filled with mirrored values.
 #include <span>
 
 #include "fields.hpp"
@@ -17,8 +17,8 @@ Mirrored cell(Field& field);
 Mirrored velocity(Field& field, unsigned axis);
 Mirrored flux(Field& field, unsigned axis);
 
-/// To so many elements beyond the edges. The order of sides and what each of them covers is the original's: corners
-/// keep what they got there, which its solutions depend on in the last digits.
+/// Fills `depth` layers beyond the edges. The order and the extent of the sides are the original's. Corners keep values
+/// from earlier sides; the original's solutions depend on that in the last digits.
 void mirror(Fields& fields, std::span<const Mirrored> all, std::int64_t depth);
 
 }  // namespace clover

@@ -1,5 +1,5 @@
 #pragma once
-// Velocities are carried along an axis by the mass that goes from node to node.
+// Advects velocities along an axis by the mass that flows from node to node.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 
 namespace clover {
 
-/// Volumes of cells after and before a sweep along `own`, where the sweeps along `others` are yet to come. Here nobody
-/// reads those before it; see cell_volumes().
+/// Computes volumes of cells after and before a sweep along `own`, before the sweeps along `others`. No kernel here
+/// reads the latter; see cell_volumes().
 template <unsigned own, unsigned... others>
 void node_volumes(Fields& fields) {
   fields.loop(
@@ -22,7 +22,7 @@ void node_volumes(Fields& fields) {
       read(*fields.volume_flux[own], steps<own>(0, 1)), read(*fields.volume_flux[others], steps<others>(0, 1))...);
 }
 
-/// The mean over what is around a node, of offsets -1 and 0 in each dimension, of `part(offsets)`.
+/// Returns the mean of `part(offsets)` around a node, over offsets -1 and 0 in each dimension.
 template <unsigned dimensions, class Part>
 inline double mean_around(const Part& part) {
   const double sum = part(-1, -1, 0) + part(0, -1, 0) + part(-1, 0, 0) + part(0, 0, 0);
@@ -30,7 +30,7 @@ inline double mean_around(const Part& part) {
   return 0.125 * (sum + part(-1, -1, -1) + part(0, -1, -1) + part(-1, 0, -1) + part(0, 0, -1));
 }
 
-/// Nodes, with more of them along the axis.
+/// Returns nodes, with additional ones along the axis.
 template <unsigned axis>
 Box nodes_along(const Fields& fields, std::int64_t begin, std::int64_t beyond_cells) {
   Box box = fields.nodes();
@@ -77,7 +77,7 @@ void move_velocity(Fields& fields, Field& velocity) {
       [](auto& momentum_flux, const auto& node_flux, const auto& mass, const auto& speed, const auto& width) {
         const double flux = node_flux(0);
         const bool down = flux < 0.0;  // the node above is the donor
-        // All are loaded before it is decided which count, so that compilers need no branches.
+        // Loads all values before the choice between them, so that compilers need no branches.
         const double before = at<axis>(speed, -1), first = at<axis>(speed, 0), second = at<axis>(speed, 1),
                      after = at<axis>(speed, 2);
         const double mass_first = at<axis>(mass, 0), mass_second = at<axis>(mass, 1);

@@ -1,5 +1,5 @@
 #pragma once
-// What CloverLeaf prints, in the form that its users know. One rank speaks.
+// Prints CloverLeaf's output in the form that its users know. Only one rank prints.
 #include <string>
 
 #include "deck.hpp"
@@ -14,7 +14,7 @@ class Report {
   void begin(const Deck& deck, const std::string& path, int ranks, int threads) const;
   void step(std::int64_t step, double time, const char* control, double dt) const;
   void summary(std::int64_t step, double time, const Summary& summary) const;
-  /// Whether the test problem was solved.
+  /// Prints whether the test problem was solved.
   void verdict(std::int64_t problem, double kinetic_energy) const;
   void end(double kinetic_energy, double seconds, const std::string& hash) const;
 

@@ -1,4 +1,4 @@
-// The order of what happens in a time step, which is the same in two and three dimensions.
+// Defines the order of operations in a time step, which is the same in two and three dimensions.
 #include <cmath>
 
 #include "hydro.hpp"
@@ -29,7 +29,7 @@ void equation_of_state(Fields& fields, Field& density, Field& energy) {
 
 std::vector<Limit> limits_of_step(Fields& fields) {
   equation_of_state(fields, fields.density0, fields.energy0);
-  // Nobody needs the velocity along z there.
+  // The velocity along z is not needed there.
   const Mirrored before[] = {cell(fields.pressure), cell(fields.energy0), cell(fields.density0),
                              velocity(*fields.velocity0[0], 0), velocity(*fields.velocity0[1], 1)};
   mirror(fields, before, 1);
@@ -44,7 +44,8 @@ void advance(Fields& fields, double dt, bool x_first) {
   equation_of_state(fields, fields.density1, fields.energy1);
   const Mirrored pressure[] = {cell(fields.pressure)};
   mirror(fields, pressure, 1);
-  // Only the pressure was wanted. The correction begins at level 0 in any case; the original does this all the same.
+  // Only the pressure was needed. The correction begins at level 0 in any case; the original makes this copy all the
+  // same.
   copy_level(fields, "revert ", fields.density0, fields.density1, fields.cells());
   copy_level(fields, "revert ", fields.energy0, fields.energy1, fields.cells());
   accelerate(fields, dt);

@@ -1,4 +1,4 @@
-// CloverLeaf 2D: sweeps, and sums over the domain.
+// Implements sweeps and sums over the domain for CloverLeaf 2D.
 #include "cell_advection.hpp"
 #include "hydro.hpp"
 #include "mirror.hpp"
@@ -23,7 +23,7 @@ void mirror_for_momentum(Fields& fields) {
   mirror(fields, all, 2);
 }
 
-// Along an axis, where those along `others` are yet to come.
+// Sweeps along an axis, before those along `others`.
 template <unsigned axis, unsigned... others>
 void sweep(Fields& fields) {
   cell_volumes<axis, others...>(fields);
@@ -33,7 +33,7 @@ void sweep(Fields& fields) {
   node_volumes<axis, others...>(fields);
   node_masses<2, axis>(fields);
   move_velocity<axis>(fields, *fields.velocity1[0]);
-  // The original has the volumes again for each velocity.
+  // The original recomputes the volumes for each velocity.
   node_volumes<axis, others...>(fields);
   move_velocity<axis>(fields, *fields.velocity1[1]);
 }

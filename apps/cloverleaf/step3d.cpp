@@ -1,4 +1,4 @@
-// CloverLeaf 3D: sweeps, and sums over the domain.
+// Implements sweeps and sums over the domain for CloverLeaf 3D.
 #include "cell_advection.hpp"
 #include "hydro.hpp"
 #include "mirror.hpp"
@@ -31,14 +31,14 @@ void mirror_for_momentum(Fields& fields) {
   mirror(fields, all, 2);
 }
 
-// Across y the original has faces of the halo above z, too: they get into corners that mirror() leaves.
+// Across y the original includes faces of the halo above z: they reach corners that mirror() leaves.
 Box swept_faces(const Fields& fields, unsigned axis) {
   Box faces = fields.faces(axis);
   if (axis == 1) faces.end[2] += 2;
   return faces;
 }
 
-// Along an axis, where those along `others` are yet to come.
+// Sweeps along an axis, before those along `others`.
 template <unsigned axis, unsigned... others>
 void sweep(Fields& fields) {
   cell_volumes<axis, others...>(fields);
@@ -46,7 +46,7 @@ void sweep(Fields& fields) {
   move_cells<axis>(fields);
   mirror_for_momentum(fields);
   for (unsigned of = 0; of < 3; ++of) {
-    node_volumes<axis, others...>(fields);  // again for each velocity, as in the original
+    node_volumes<axis, others...>(fields);  // recomputed for each velocity, as in the original
     if (of == 0) node_masses<3, axis>(fields);
     move_velocity<axis>(fields, *fields.velocity1[of]);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What programs on a mesh that protects itself have in common: options, the line that protects, and what to say of it.
+// Provides the checkpoint code of programs on a mesh: options, the call that protects the mesh, and the report.
 #include <CLI/CLI.hpp>
 #include <string>
 
@@ -7,15 +7,16 @@
 
 class Checkpointing {
  public:
-  /// --checkpoint-every, --checkpoint-loops, and how it is done (--checkpoint-before, -learns, -report, -name). Without
-  /// the first two there are no checkpoints, and Perdure is not opened.
+  /// Adds --checkpoint-every and --checkpoint-loops, and their details (--checkpoint-before, -learns, -report, -name).
+  /// Without the first two the program makes no checkpoints and does not open Perdure.
   void add_options(CLI::App& app, const std::string& name);
-  /// From here on; between what every run does first and the time steps. Says where a restart goes on. [collective]
+  /// Protects the mesh from here on. Call it after the initialisation that every run repeats, before the time steps.
+  /// Prints where a restart resumes. [collective]
   void protect(perdure::mesh::Mesh& mesh);
-  /// At the end, before anything is taken out of data sets: what was saved. Throws where a restart has not come to its
-  /// place. [collective]
+  /// Reports the checkpoints. Call it at the end, before results are taken out of data sets. Throws if a restart has
+  /// not reached its place. [collective]
   void report() const;
-  /// Waits until all is stored. When the mesh is gone, or at its end. [collective]
+  /// Waits until all checkpoints are stored. Call it after the mesh is destroyed, or at its end. [collective]
   void close();
 
  private:

@@ -1,4 +1,5 @@
-/* Hooks of the demonstration and of the tests: where to find a rank, and how to lose one at a known step. */
+/* Implements the hooks of the demonstration and of the tests: they tell where a rank is, and kill one at a known step.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ void app_demo_maybe_die(const app_t* app, long step) {
   }
   const char* marker = order + begin;
   if (rank != app->rank || when != step || access(marker, F_OK) == 0) return;
-  /* The marker comes first: only the first attempt dies, whatever happens next. */
+  /* The marker is written first, so that only the first attempt dies, whatever happens next. */
   FILE* file = fopen(marker, "w");
   if (file == NULL) app_fail(app, "PERDURE_DEMO_KILL: cannot write", marker);
   fclose(file);

@@ -30,7 +30,7 @@ void FieldsFile::begin(perdure::mesh::Mesh& mesh) const {
   if (!wanted()) return;
   if (!kHaveHdf5)
     throw WrongInput("--fields: this program was built without HDF5: install libhdf5-dev and build it again");
-  // Rank 0 writes it; others need not have that directory.
+  // Rank 0 writes the file; other ranks need not have that directory.
   double good = mesh.ranks().rank() != 0 || ::access(directory_of(path_).c_str(), W_OK) == 0 ? 1 : 0;
   mesh.ranks().combine(std::span(&good, 1), perdure::mesh::Ranks::Combine::least);
   if (good == 0) throw WrongInput("--fields: '" + directory_of(path_) + "' is no directory that can be written to");

@@ -1,5 +1,5 @@
 #pragma once
-// The fields that a program on a mesh ends with, as an HDF5 file.
+// Writes the final fields of a mesh program to an HDF5 file.
 #include <CLI/CLI.hpp>
 #include <span>
 #include <string>
@@ -10,10 +10,10 @@ class FieldsFile {
  public:
   /// --fields FILE.h5
   void add_options(CLI::App& app);
-  /// Before a run of hours, whether it could be written; throws WrongInput where not. [collective]
+  /// Checks before a long run that the file can be written; throws WrongInput if not. [collective]
   void begin(perdure::mesh::Mesh& mesh) const;
   bool wanted() const { return !path_.empty(); }
-  /// Where the loops before it were skipped, as the run before had come farther, it is there already. [collective]
+  /// If the loops before were skipped, the earlier run has already written the file. [collective]
   void write(perdure::mesh::Mesh& mesh, std::span<const perdure::mesh::Dataset* const> fields) const;
 
  private:

@@ -1,4 +1,4 @@
-/* Command line and input file: "key = value" lines, '#' begins a comment. */
+/* Reads command line and input file: "key = value" lines, '#' begins a comment. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -70,7 +70,7 @@ app_t* app_begin(const char* name, int argc, char** argv) {
   app->last_checkpoint_step = app->restored_step = -1;
   app->hash = 0xcbf29ce484222325U;
   const char* input = read_arguments(app, argc, argv);
-  /* Rank 0 reads for all: the other nodes need not see the file. */
+  /* Rank 0 reads for all, so that other nodes need not see the file. */
   if (app->rank == 0) read_file(app, input);
   MPI_Bcast(&app->setting_count, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Bcast(app->settings, (int)sizeof app->settings, MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -23,7 +23,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31U;
 }
 
-// Of what this rank has, added up: neither the order of elements nor who has them matters.
+// Sums over this rank's part, so that neither the order nor the owner of elements matters.
 std::uint64_t hash_of_part(const perdure::mesh::Data<double>& set, std::uint64_t number) {
   const Box mine = intersection(set.inner(), set.owned());
   if (mine.empty()) return 0;
@@ -88,7 +88,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
   int provided = 0, rank = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who looks on sees each step when it is done
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // users see each step as soon as it is done
   int status = parsed(app, argc, argv, rank == 0);
   if (status < 0) {
     try {

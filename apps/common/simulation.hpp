@@ -1,5 +1,5 @@
 #pragma once
-// What a program on a mesh does: it begins, goes on step by step, and ends; protected in between.
+// Runs a mesh program: it begins, advances step by step, and ends, with protection in between.
 #include <mpi.h>
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include "mesh/mpi_ranks.hpp"
 #include "mesh_program.hpp"
 
-/// What the user says of every program.
+/// Options of every program.
 struct CommonOptions {
   perdure::mesh::Options mesh;
   Checkpointing checkpointing;
@@ -23,9 +23,9 @@ struct CommonOptions {
   }
 };
 
-/// `Simulation` is made of a mesh, `input` and the digits of what it prints, and has begin(), goes_on(), advance() and
-/// end(), and fields(), which are what others want to see at the end. What changes from step to step is in its data
-/// sets, or follows from the input, the number of steps, and from what reductions said.
+/// `Simulation` is constructed from a mesh, `input` and the digits of its output. It has begin(), goes_on(), advance()
+/// and end(), and fields(), which returns the fields to write at the end. Its changing state must be in its data sets,
+/// or follow from the input, the number of steps, and the reductions.
 template <class Simulation, class Input>
 void simulate(CommonOptions& common, const Input& input) {
   std::optional<perdure::mesh::Mesh> mesh;
@@ -33,7 +33,7 @@ void simulate(CommonOptions& common, const Input& input) {
   try {
     mesh.emplace(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), common.mesh);
     simulation.emplace(*mesh, input, common.digits);
-  } catch (const std::runtime_error& refused) {  // so many ranks, say
+  } catch (const std::runtime_error& refused) {  // too many ranks, for example
     throw WrongInput(refused.what());
   }
   common.fields.begin(*mesh);

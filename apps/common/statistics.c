@@ -1,4 +1,4 @@
-/* What an application reports about itself and about its checkpoints. */
+/* Reports an application's run and its checkpoints. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 /** The figures of a run, over all ranks; valid on rank 0. */
 typedef struct figures {
   double blocking_median_s, blocking_max_s, flush_s, restore_s;
-  uint64_t bytes; /* of the last checkpoint, or of the restored one when there was none since */
+  uint64_t bytes; /* of the last checkpoint, or of the restored one if there was none since */
 } figures;
 
 int app_checkpoints(const app_t* app) { return !app->without_checkpoints && app->checkpoint_every > 0; }
@@ -40,7 +40,7 @@ static void remember_blocking(app_t* app, double seconds) {
   app->blocking_s[app->checkpoints++] = seconds;
 }
 
-/** For demonstrations: nothing is computed before the checkpoint survives the loss of a node. */
+/** For demonstrations: computes nothing until the checkpoint survives the loss of a node. */
 static void wait_for_level_node(app_t* app, perdure_t* handle, long step) {
   const perdure_status status = perdure_wait(handle, app->name, step, PERDURE_LEVEL_NODE, PERDURE_FOREVER);
   if (status != PERDURE_OK) {
@@ -52,7 +52,7 @@ static void wait_for_level_node(app_t* app, perdure_t* handle, long step) {
   }
 }
 
-/** For benchmarks: no flush is under way when the next checkpoint begins. */
+/** For benchmarks: no flush is in flight when the next checkpoint begins. */
 static void wait_for_level_store(app_t* app, perdure_t* handle, long step) {
   if (perdure_wait(handle, app->name, step, PERDURE_LEVEL_STORE, PERDURE_FOREVER) != PERDURE_OK)
     fprintf(stderr, "%s: rank %d: step %ld is not at the store: %s\n", app->name, app->rank, step,
@@ -80,7 +80,7 @@ long app_restored(app_t* app, perdure_t* handle, perdure_status status) {
   if (status == PERDURE_NOT_FOUND) return 0;
   app_require(app, handle, status, "cannot restore");
   perdure_progress progress;
-  (void)perdure_get_progress(handle, &progress); /* which version it was is known without the engine */
+  (void)perdure_get_progress(handle, &progress); /* the version is known without the engine */
   app->restored_step = (long)progress.restored_version;
   if (app->rank == 0) {
     printf("rank 0: restored step %ld\n", app->restored_step);
@@ -104,7 +104,7 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/** For every checkpoint the slowest rank counts. */
+/** The slowest rank counts for every checkpoint. */
 static void gather_blocking(app_t* app, figures* out) {
   const int count = (int)app->checkpoints; /* the same on all ranks: a checkpoint succeeds on all or on none */
   if (count == 0) return;

@@ -1,4 +1,4 @@
-! apps/common/app.h for Fortran. Texts handed to it end with c_null_char.
+! Declares apps/common/app.h for Fortran. Strings passed to it end with c_null_char.
 module app
   use iso_c_binding
   implicit none
@@ -82,7 +82,7 @@ module app
   end interface
 
   integer, parameter :: longest_word = 1024
-  !> The command line for C, which keeps pointers into it.
+  !> Holds the command line for C, which keeps pointers into it.
   character(kind=c_char), allocatable, target, save :: words(:, :)
 
 contains

@@ -1,13 +1,14 @@
-/* Jacobi heat solver with halo exchange, protected through the C API. heat2d.cpp and heat2d.f90 are its twins: the same
- * numerics in the same order, so the same final bits; heat2d_track.c has no checkpoints of its own. The plate is stored
- * as a whole, so that a run may go on with another number of ranks, and ends with the same bits. */
+/* Solves the heat equation by Jacobi iteration with halo exchange, protected through the C API. Its twins heat2d.cpp
+ * and heat2d.f90 compute the same numerics in the same order, so their final bits are equal. The variant heat2d_track.c
+ * has no checkpoints of its own. The plate is stored as a whole, so a run may resume on another number of ranks and end
+ * with the same bits. */
 #include <mpi.h>
 #include <stdio.h>
 
 #include "perdure/perdure_mpi.h"
 #include "plate.h"
 
-/** Both arrays take turns in being the state: the one of the moment is protected anew each time. */
+/** The two arrays alternate as the state, so the current one is protected anew each time. */
 static void protect(plate* p, perdure_t* handle) {
   plate_part part;
   plate_describe(p, p->now, "temperature", &part);

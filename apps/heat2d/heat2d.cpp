@@ -1,5 +1,5 @@
-// Jacobi heat solver with halo exchange, protected through the C++ veneer. The problem is described in its twin
-// heat2d.c; numerics and order of operations are the same, and so are the final bits.
+// Solves the heat equation by Jacobi iteration with halo exchange, protected through the C++ veneer. Its twin heat2d.c
+// describes the problem; numerics, order of operations and final bits are the same.
 #include <mpi.h>
 
 #include <algorithm>
@@ -44,9 +44,9 @@ class Plate {
     ++step_;
   }
 
-  /// The rows of this rank as a part of the plate, so that a run may go on with another number of ranks. Halo and frame
-  /// lie between them in memory, and are not stored. The vectors take turns in being the state: the one of the moment
-  /// is protected anew each time.
+  /// Protects this rank's rows as a part of the plate, so that a run may resume on another number of ranks. Halo and
+  /// frame lie between the rows in memory and are not stored. The two vectors alternate as the state, so the current
+  /// one is protected anew each time.
   void protect(perdure::Handle& handle) {
     const std::size_t width = line_ - 2;
     perdure::Array temperature{"temperature", perdure::indices(height_, width)};

@@ -1,5 +1,5 @@
-! Jacobi heat solver with halo exchange, protected through the Fortran module. The problem is described in its twin
-! heat2d.c; what is a row there is a column here, so memory, numerics and final bits are the same.
+! Solves the heat equation by Jacobi iteration with halo exchange, protected through the Fortran module. Its twin
+! heat2d.c describes the problem. A row there is a column here, so memory, numerics and final bits are the same.
 program heat2d
   use iso_c_binding
   use iso_fortran_env, only: int64, real64
@@ -72,9 +72,9 @@ contains
     step = step + 1
   end subroutine
 
-  !> The columns of this rank as a part of the plate, so that a run may go on with another number of ranks. Halo and
-  !! frame lie around them in memory, and are not stored. The arrays take turns in being the state: the one of the moment
-  !! is protected anew each time.
+  !> Protects this rank's columns as a part of the plate, so that a run may resume on another number of ranks. Halo and
+  !! frame lie around them in memory and are not stored. The two arrays alternate as the state, so the current one is
+  !! protected anew each time.
   subroutine protect()
     call perdure_protect_global(handle, 0, now(1:width, 1:columns), "temperature", [width, height], [1_int64, first], &
                                 code, unit="1", description="of the plate, without its frame; the upper edge is at 1")

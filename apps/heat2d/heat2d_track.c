@@ -1,6 +1,6 @@
-/* The Jacobi heat solver of heat2d.c without checkpoints of its own: it says what its data is, and what its two regions
- * of code do with it. From that Perdure finds what a checkpoint needs (one plate of the two), and a restart skips
- * regions up to there; the step is not stored, as the loop counts it again. Final bits are those of heat2d.c. */
+/* Solves the problem of heat2d.c without checkpoints of its own: it declares its data, and how its two regions of code
+ * use it. From that Perdure finds what a checkpoint needs (one plate of the two), and a restart skips regions up to
+ * there. The step is not stored, because the loop counts it again. Final bits are those of heat2d.c. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef struct tracked {
   perdure_t* handle;
-  perdure_track_t* track; /* NULL: nothing is */
+  perdure_track_t* track; /* NULL: nothing is protected */
   int now, next;
 } tracked;
 
@@ -33,14 +33,14 @@ static void start(const plate* p, tracked* t) {
   app_require(p->app, NULL, perdure_open_mpi(MPI_COMM_WORLD, NULL, &t->handle, message, sizeof message), message);
   const perdure_track_policy policy = {.name = "heat2d",
                                        .every_regions = 2 * (uint64_t)app_integer(p->app, "checkpoint_every", 10),
-                                       .learns = 16}; /* a step is two regions: more is known after eight of them */
+                                       .learns = 16}; /* a step has two regions, so more is known after eight of them */
   app_require(p->app, NULL, perdure_track_open(t->handle, &policy, &t->track, message, sizeof message), message);
   t->now = data(p, t, p->now, "now");
   t->next = data(p, t, p->next, "next");
   require(p, t, perdure_track_start(t->track), "cannot go on");
 }
 
-/** What checkpoints there were, and whether the run got to where it was to go on. */
+/** Reports the checkpoints, and checks that the run reached the place where it should resume. */
 static void end(const plate* p, tracked* t) {
   perdure_track_info info;
   char message[1024] = "";

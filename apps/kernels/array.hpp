@@ -7,8 +7,8 @@
 
 namespace kernels {
 
-/// `rows` rows of `row` elements each, without a gap. The threads that have the rows in each(rows, ...) set them to 0,
-/// and touch their memory first.
+/// An array of `rows` rows of `row` elements each, without gaps. The threads that have the rows in each(rows, ...) set
+/// them to 0, and so touch their memory first.
 template <class T>
 class Array {
  public:

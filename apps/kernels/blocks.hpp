@@ -1,5 +1,5 @@
 #pragma once
-// Blocks of five unknowns.
+// Computes with blocks of five unknowns.
 #include <array>
 #include <cstddef>
 
@@ -25,7 +25,7 @@ inline void subtract_product(Matrix5& to, const Matrix5& one, const Matrix5& oth
       for (std::size_t j = 0; j < kFive; ++j) to[i][j] -= one[i][k] * other[k][j];
 }
 
-/// matrix^-1 by `block` and by `right` in their places, without a search for pivots: the diagonal is large.
+/// Replaces `block` and `right` by matrix^-1 times each, without pivoting: the diagonal is large.
 inline void solve(Matrix5& matrix, Matrix5& block, Vector5& right) {
   for (std::size_t k = 0; k < kFive; ++k) {
     const double inverse = 1 / matrix[k][k];

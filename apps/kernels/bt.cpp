@@ -23,13 +23,13 @@ Vector5 difference(const Vector5& one, const Vector5& other) {
 
 }  // namespace
 
-// What is behind a point of a line while the points before it are eliminated.
+// The block after each point of a line, during the elimination of the points before it.
 struct BlockTridiagonal::Line {
   explicit Line(std::int64_t edge) : after(static_cast<std::size_t>(edge)) {}
   std::vector<Matrix5> after;
 };
 
-// Short steps make short waves smaller, long steps make long ones smaller: they take turns.
+// Short time steps damp short waves, long steps damp long ones, so they alternate.
 BlockTridiagonal::BlockTridiagonal(std::int64_t edge)
     : operator_(edge), u_(edge, edge * edge), source_(edge, edge * edge), change_(edge, edge * edge) {
   const double longest = static_cast<double>(edge * edge) / 20;
@@ -64,7 +64,7 @@ Vector5 BlockTridiagonal::solution(std::int64_t point) const {
   return drawn;
 }
 
-// Without a change u is the solution: the source is what L makes of it.
+// Sets the source to L of the solution, so that u no longer changes once it is the solution.
 void BlockTridiagonal::begin() {
   ++problem_;
   steps_ = 0;
@@ -74,7 +74,7 @@ void BlockTridiagonal::begin() {
   norm_ = 1;
 }
 
-// The sum of squares of source - L u.
+// Returns the sum of squares of source - L u.
 double BlockTridiagonal::find_change() {
   return sum_of([&](std::int64_t i, std::int64_t x, std::int64_t y, std::int64_t z) {
     change_[i] = difference(source_[i], operator_.apply(u_, x, y, z));
@@ -123,7 +123,8 @@ void BlockTridiagonal::solve_line(std::size_t d, std::array<std::int64_t, 3> poi
                 change_[first + (i + 1) * stride]);
 }
 
-// What changes is L by the error, and L makes no error smaller than by its least eigenvalue: a bound of the error.
+// The change is L times the error. Its ratio to the error is at least the least eigenvalue of L, which bounds the
+// error.
 std::string BlockTridiagonal::verify() {
   const double change = std::sqrt(find_change());
   if (!(std::abs(change / first_norm_ - norm_) <= 1e-12)) return "the residual is not what it was after the step";

@@ -6,15 +6,15 @@
 
 namespace kernels {
 
-/// Steps towards the state in which five quantities stay as they are, each by three solutions along all lines of a
-/// cube, with blocks of 5 x 5 (factored alternating directions), for one source after another. The states are drawn, so
-/// that they are known.
+/// Steps towards the steady state of five quantities, for one source after another. Each step solves along all lines of
+/// a cube three times, with blocks of 5 x 5 (factored alternating directions). The states are random and therefore
+/// known.
 class BlockTridiagonal final : public Kernel {
  public:
   static double bytes(double edge) { return edge * edge * edge * 3 * sizeof(Vector5); }
   explicit BlockTridiagonal(std::int64_t edge);
   void step() override;
-  /// Of what still changes, by the source.
+  /// The norm of the remaining change, relative to the source.
   double norm() const override { return norm_; }
   std::string verify() override;
   void spoil() override { u_[u_.size() / 2][2] += 1e-3; }

@@ -88,7 +88,7 @@ std::string ConjugateGradients::verify() {
   if (!(wrong <= 1e-20 * first_squares_)) return "the residual is not b - A x";
   const double along = sum_of([&](std::int64_t i) { return r_[i] * p_[i]; });
   if (!(std::abs(along - squares_) <= 1e-6 * squares_)) return "the direction does not go with the residual";
-  // What the method makes smaller in each step: the error, measured by the matrix.
+  // The method reduces the error in the matrix norm in each step.
   const double energy = sum_of([&](std::int64_t i) { return (q_[i] - x_[i]) * r_[i]; });
   if (!(energy < energy_of_solution_)) return "x is farther from the known solution than 0 is";
   return "";

@@ -5,15 +5,15 @@
 
 namespace kernels {
 
-/// Conjugate gradients, for one system of equations after another with the same matrix. The solutions are drawn, so
-/// that they are known.
+/// Solves one system of equations after another by conjugate gradients, with the same matrix. The solutions are random
+/// and therefore known.
 class ConjugateGradients final : public Kernel {
  public:
   static double bytes(double rows) { return rows * (SparseMatrix::kRowBytes + 5 * sizeof(double)); }
   explicit ConjugateGradients(std::int64_t rows);
   void step() override;
-  /// Of the error, measured by the matrix, and by that of 0: by x b, which grows with each step to what the solution
-  /// has. Below 1e-8 it is rounding.
+  /// The error in the matrix norm, relative to that of 0. It is computed from x b, which grows with each step up to the
+  /// solution's value. Below 1e-8 it is rounding.
   double norm() const override;
   std::string verify() override;
   void spoil() override { x_[rows_ / 2] += 1e-3; }

@@ -5,7 +5,7 @@
 
 namespace kernels {
 
-/// Without the care for infinities that std::complex takes in products.
+/// A complex number whose products do not handle infinities, unlike std::complex.
 struct Complex {
   double re, im;
   friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
@@ -15,7 +15,7 @@ struct Complex {
   double square() const { return re * re + im * im; }
 };
 
-/// e to the -2 pi i part / whole.
+/// Returns e to the -2 pi i part / whole.
 inline Complex root_of_unity(std::int64_t part, std::int64_t whole) {
   const double angle = 2 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(whole);
   return {std::cos(angle), -std::sin(angle)};

@@ -9,7 +9,7 @@
 namespace kernels {
 namespace {
 
-// Of sums of random numbers. One run in 500 million is farther away.
+// Standard deviations of sums of random numbers. One run in 500 million exceeds this.
 constexpr double kDeviations = 6;
 
 }  // namespace
@@ -68,13 +68,13 @@ std::string RandomPairs::compare_counts(double accepted) const {
   for (std::size_t ring = 0; ring < kRings; ++ring) {
     const double share = within(static_cast<double>(ring) + 1) - within(static_cast<double>(ring));
     const double away = std::abs(static_cast<double>(counts_[ring]) - share * accepted);
-    if (!(away <= kDeviations * std::sqrt(share * accepted) + 3))  // 3: of rings that should have less than one
+    if (!(away <= kDeviations * std::sqrt(share * accepted) + 3))  // 3: for rings with an expected count below one
       return "ring " + std::to_string(ring) + " has " + std::to_string(counts_[ring]) + " pairs, which is unlikely";
   }
   return "";
 }
 
-// The last batch is drawn again; of those before, what is known of such numbers is compared.
+// Draws the last batch again; compares earlier ones with the known statistics of such numbers.
 std::string RandomPairs::verify() {
   const double others = sum(blocks_, [&](std::int64_t block) {
     double count = 0;

@@ -6,14 +6,14 @@
 
 namespace kernels {
 
-/// Pairs of normal random numbers from uniform ones, by Marsaglia's polar method: a batch of new ones in each step,
-/// which is stored, counted by rings, the k-th of which has k <= max(|x|, |y|) < k + 1, and added to the sums.
+/// Makes pairs of normal random numbers from uniform ones, by Marsaglia's polar method. Each step stores a new batch,
+/// counts it by rings, and adds it to the sums. The k-th ring has k <= max(|x|, |y|) < k + 1.
 class RandomPairs final : public Kernel {
  public:
   static double bytes(double pairs) { return pairs * sizeof(Pair); }
   explicit RandomPairs(std::int64_t pairs);
   void step() override;
-  /// The length of the sum of all pairs.
+  /// Returns the length of the sum of all pairs.
   double norm() const override;
   std::string verify() override;
   void spoil() override { ++counts_[1]; }
@@ -22,9 +22,9 @@ class RandomPairs final : public Kernel {
   static constexpr std::size_t kRings = 10;
   static constexpr std::int64_t kPairsOfBlock = 4096;
   struct Pair {
-    double x, y;  // both 0 where the pair that was drawn is outside the circle
+    double x, y;  // both 0 if the drawn pair is outside the circle
   };
-  /// Of the pairs of a block, or of all.
+  /// Sums over the pairs of a block, or of all blocks.
   struct Sums {
     double x, y, squares;
     std::int64_t accepted;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kFlow = 0.2, kExchange = 0.01;
 
-// Symmetric, and none of the five stands alone.
+// The matrix is symmetric, and couples all five quantities.
 Matrix5 carry(std::size_t d) {
   Matrix5 matrix{};
   for (std::size_t i = 0; i < kFive; ++i)
@@ -17,7 +17,7 @@ Matrix5 carry(std::size_t d) {
   return matrix;
 }
 
-// Each of the five towards the mean of all.
+// Moves each of the five towards the mean of all.
 Matrix5 exchange() {
   Matrix5 matrix{};
   for (std::size_t i = 0; i < kFive; ++i)

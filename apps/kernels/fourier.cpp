@@ -22,10 +22,10 @@ Fourier::Fourier(std::int64_t edge) : edge_(edge), factors_(prime_factors(edge))
   for (std::int64_t i = 0; i < edge; ++i) roots_.push_back(root_of_unity(i, edge));
 }
 
-// `parts` transforms of `factor` points each, at a distance of parts * stride, and their turns.
+// Makes `parts` transforms of `factor` points each, at a distance of parts * stride, and applies their twiddle factors.
 void Fourier::pass(std::int64_t factor, std::int64_t parts, std::int64_t stride, Lines& lines,
                    Direction direction) const {
-  const std::int64_t row = stride * kLines;  // these have the same turns
+  const std::int64_t row = stride * kLines;  // these have the same twiddle factors
   const Complex* now = lines.now.data();
   for (std::int64_t part = 0; part < parts; ++part)
     for (std::int64_t k = 0; k < factor; ++k) {

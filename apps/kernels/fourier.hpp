@@ -9,17 +9,17 @@ namespace kernels {
 
 enum class Direction { forward, inverse };  ///< the inverse divides by the number of points
 
-/// Fourier transforms of lines of `edge` points, by Stockham's method: its prime factors are 2, 3 and 5.
+/// Transforms lines of `edge` points by Stockham's method; the prime factors of `edge` must be 2, 3 and 5.
 class Fourier {
  public:
   explicit Fourier(std::int64_t edge);
   /// Whether an edge has no other prime factors.
   static bool can_have(std::int64_t edge);
-  /// All edge^3 points of a cube, along its three directions.
+  /// Transforms all edge^3 points of a cube, along its three directions.
   void transform_cube(Array<Complex>& cube, Direction direction) const;
 
  private:
-  static constexpr std::int64_t kLines = 8;  // transformed together: point by point, of each point all lines
+  static constexpr std::int64_t kLines = 8;  // transformed together: point by point, all lines at each point
   struct Lines {
     explicit Lines(std::int64_t edge) : now(edge * kLines), next(edge * kLines) {}
     std::vector<Complex> now, next;

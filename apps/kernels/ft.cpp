@@ -57,7 +57,7 @@ void FourierWave::step() {
   norm_ = sum_of([&](std::int64_t i) { return fourth_power(space_[i]); }) / static_cast<double>(space_.size());
 }
 
-// The next step makes the wave in space anew, so that its memory is free.
+// The next step recomputes the wave in space, so its memory is free.
 std::string FourierWave::verify() {
   const double points = static_cast<double>(space_.size());
   const double all = sum_of([&](std::int64_t i) { return spectrum_[i].square(); });

@@ -5,20 +5,21 @@
 
 namespace kernels {
 
-/// A free particle's wave in a periodic cube, by Fourier transforms: each step turns the waves of which it is made by
-/// their energies, and finds the wave in space by a transform. Nothing dies away, so that it can go on for ever.
+/// Computes a free particle's wave in a periodic cube by Fourier transforms. Each step multiplies the Fourier modes by
+/// phases from their energies, and transforms the wave into space. The wave does not decay, so the kernel can run for
+/// ever.
 class FourierWave final : public Kernel {
  public:
   static double bytes(double edge) { return edge * edge * edge * 2 * sizeof(Complex); }
   explicit FourierWave(std::int64_t edge);
   void step() override;
-  /// Of the squares of the wave, by the number of points: how unevenly it lies in space.
+  /// The mean of the fourth power of the wave: how unevenly it lies in space.
   double norm() const override { return norm_; }
   std::string verify() override;
   void spoil() override { spectrum_[spectrum_.size() / 2].re += 1e-3; }
 
  private:
-  /// The turn of a step has this number of different values: after any number of steps it is known exactly.
+  /// The phase of a step has this number of different values, so it is known exactly after any number of steps.
   static constexpr std::int64_t kTurns = 8191;
   void draw(Array<Complex>& space);
   template <class Body>

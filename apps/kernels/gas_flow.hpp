@@ -1,6 +1,6 @@
 #pragma once
-// What flows through a side, after Harten, Lax and van Leer: between the slowest and the fastest wave there is one
-// state.
+// Computes the flow through a side, after Harten, Lax and van Leer: a single state lies between the slowest and the
+// fastest wave.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ struct Direction2 {
   double x, y;  ///< of length 1
 };
 
-/// Gas as a side sees it.
+/// The gas relative to a side.
 struct GasAtSide {
   GasAtSide(const Gas& gas, const Direction2& normal)
       : speed((gas.momentum_x * normal.x + gas.momentum_y * normal.y) / gas.mass),
@@ -46,7 +46,7 @@ inline SideFlow flow_between(const Gas& left, const Gas& right, const Direction2
           std::max(ahead, -back)};
 }
 
-/// The same for gas that meets its mirror image: nothing but pressure goes through.
+/// Computes the same for gas that meets its mirror image: only pressure passes.
 inline SideFlow flow_into_wall(const Gas& gas, const Direction2& normal) {
   const GasAtSide at(gas, normal);
   const double fastest = at.sound + std::abs(at.speed);

@@ -55,7 +55,7 @@ void IntegerSort::scatter(std::int64_t piece) {
     sorted_[places[keys_[i] >> kLowBits]++] = keys_[i];
 }
 
-// Keys are all that there is: each is written as often as it was counted.
+// There are only keys, so each is written as often as it was counted.
 void IntegerSort::sort_bucket(std::int64_t bucket) {
   std::array<std::int64_t, 1 << kLowBits> counts{};
   const std::int64_t begin = bucket_starts_[bucket], end = bucket_starts_[bucket + 1];
@@ -66,7 +66,7 @@ void IntegerSort::sort_bucket(std::int64_t bucket) {
       sorted_[next++] = static_cast<Key>(static_cast<std::size_t>(bucket) << kLowBits | low);
 }
 
-// Places go round below 8191: the sum of a piece has far less than 64 bits.
+// Places wrap around at 8191, so that the sum of a piece has far less than 64 bits.
 double IntegerSort::sum_by_places() const {
   return sum(kPieces, [&](std::int64_t piece) {
     std::uint64_t all = 0;

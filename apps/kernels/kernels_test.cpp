@@ -1,4 +1,4 @@
-// Every kernel in its small sizes, and the program around them.
+// Tests every kernel in its small sizes, and the program around them.
 #include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// With rows that three threads share unevenly.
+/// Small sizes, with rows that three threads share unevenly.
 struct Small {
   const char* name;
   std::int64_t size;
@@ -45,7 +45,7 @@ std::vector<std::uint64_t> bits_of(Kernel& kernel, bool looks = false) {
   return bits;
 }
 
-/// What the program said, to whomever.
+/// The program's status and output, of both streams.
 struct Said {
   int status;
   std::string text;

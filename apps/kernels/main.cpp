@@ -1,5 +1,5 @@
-// Computational kernels in the spirit of the NAS Parallel Benchmarks, and a blast as in LULESH: what Perdure captures
-// from outside is tried with them. README.md says what each does.
+// Runs computational kernels in the spirit of the NAS Parallel Benchmarks, and a blast as in LULESH, to test Perdure's
+// capture from outside. README.md describes each.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
@@ -44,7 +44,7 @@ void add_kernel(CLI::App& app, const Description& kernel, Arguments& arguments) 
   });
 }
 
-// -1: the program goes on.
+// Returns -1 if the program goes on.
 int parse(int argc, char** argv, Arguments& arguments) {
   CLI::App app{"Computational kernels that know nothing of Perdure, and verify themselves.", "kernels"};
   app.require_subcommand(0, 1);

@@ -8,7 +8,7 @@
 namespace kernels {
 namespace {
 
-constexpr std::int64_t kCoarsestEdge = 14;  // at most: it is solved by relaxing only
+constexpr std::int64_t kCoarsestEdge = 14;  // maximum: it is solved by relaxation only
 constexpr double kSmallResidual = 1e-10;
 
 }  // namespace
@@ -68,7 +68,7 @@ double Multigrid::sum_of_error(double less, bool squared) const {
   });
 }
 
-// The residual is the matrix by the error, and the least eigenvalue but 0 is known: a bound of the error.
+// The residual is the matrix times the error, and the least eigenvalue except 0 is known, which bounds the error.
 std::string Multigrid::verify() {
   PoissonLevel& fine = levels_[0];
   const double residual = std::sqrt(fine.find_residual() / first_squares_);

@@ -6,14 +6,14 @@
 
 namespace kernels {
 
-/// Multigrid cycles for Poisson's equation in a periodic cube, for one right-hand side after another. The solutions are
-/// drawn, so that they are known but for a constant.
+/// Solves Poisson's equation in a periodic cube by multigrid cycles, for one right-hand side after another. The
+/// solutions are random and therefore known, up to a constant.
 class Multigrid final : public Kernel {
  public:
   static double bytes(double edge) { return edge * edge * edge * PoissonLevel::kPointBytes * 8 / 7; }
   explicit Multigrid(std::int64_t edge);
   void step() override;
-  /// Of the residual, by that of the right-hand side.
+  /// The norm of the residual, relative to the right-hand side.
   double norm() const override { return norm_; }
   std::string verify() override;
   void spoil() override { levels_[0].u[levels_[0].u.size() / 2] += 1e-3; }

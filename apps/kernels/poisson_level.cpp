@@ -3,9 +3,9 @@
 namespace kernels {
 namespace {
 
-constexpr double kWeights[] = {0.25, 0.5, 0.25};  // of what is before a point, there, and after it
+constexpr double kWeights[] = {0.25, 0.5, 0.25};  // for the values before a point, at it, and after it
 
-// A fine row, averaged at the points of a coarse one.
+// Averages a fine row at the points of a coarse one.
 void add_row(const double* fine, double weight, std::int64_t coarse_edge, double* coarse) {
   double before = fine[2 * coarse_edge - 1];
   for (std::int64_t x = 0; x < coarse_edge; ++x) {
@@ -21,7 +21,7 @@ void PoissonLevel::share(const Body& plane) const {
   each(n_, plane, is_shared());
 }
 
-// The rows around it, each as a pointer: a loop along a row then reads no index of the level.
+// Returns the rows around a row as pointers, so that a loop along the row reads no index of the level.
 PoissonLevel::Rows PoissonLevel::rows(std::int64_t y, std::int64_t z) {
   const auto row = [this](std::int64_t j, std::int64_t k) { return &u[at(0, j, k)]; };
   return {n_, row(y, z), row(before(y), z), row(after(y), z), row(y, before(z)), row(y, after(z))};

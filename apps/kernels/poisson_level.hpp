@@ -5,8 +5,8 @@
 
 namespace kernels {
 
-/// Poisson's equation on a periodic grid of edge^3 points, 6 u - (the six neighbours' u) = f, with the square of the
-/// spacing in f. The edge is even: points have two colours, and neighbours never the same.
+/// Represents Poisson's equation on a periodic grid of edge^3 points, 6 u - (the six neighbours' u) = f, with the
+/// square of the spacing in f. The edge is even: points have two colours, and neighbours always differ.
 class PoissonLevel {
  public:
   static constexpr double kPointBytes = 3 * sizeof(double);
@@ -14,13 +14,13 @@ class PoissonLevel {
       : n_(edge), u(edge, edge * edge), f(edge, edge * edge), r(edge, edge * edge) {}
   std::int64_t edge() const { return n_; }
   std::int64_t at(std::int64_t x, std::int64_t y, std::int64_t z) const { return (z * n_ + y) * n_ + x; }
-  /// Gauss and Seidel's step: first the points of one colour, then those of the other, times.
+  /// Makes `times` Gauss-Seidel steps: first the points of one colour, then those of the other.
   void relax(int times);
-  /// r = f - A u; the sum of its squares.
+  /// Sets r = f - A u; returns the sum of its squares.
   double find_residual();
-  /// f of the coarse level = r, averaged with the neighbours; u of it = 0.
+  /// Sets f of the coarse level to r, averaged with the neighbours, and its u to 0.
   void restrict_to(PoissonLevel& coarse) const;
-  /// u += u of the coarse level, interpolated.
+  /// Adds u of the coarse level to u, interpolated.
   void correct_from(const PoissonLevel& coarse);
 
  private:
@@ -33,10 +33,10 @@ class PoissonLevel {
     }
   };
   Rows rows(std::int64_t y, std::int64_t z);
-  /// By planes of z.
+  /// Divides the work by planes of z.
   template <class Body>
   void share(const Body& plane) const;
-  bool is_shared() const { return n_ >= 16; }  // else threads would only wait for each other
+  bool is_shared() const { return n_ >= 16; }  // otherwise threads would only wait for each other
   std::int64_t before(std::int64_t i) const { return i == 0 ? n_ - 1 : i - 1; }
   std::int64_t after(std::int64_t i) const { return i == n_ - 1 ? 0 : i + 1; }
   std::int64_t n_;

@@ -7,22 +7,23 @@
 
 namespace kernels {
 
-/// How a kernel is run, and who is told.
+/// How a kernel is run, and where its output goes.
 struct Run {
   std::int64_t iterations = 1;
-  bool quiet = false;  ///< `out` is told only how it ended
-  bool times = false;  ///< each line says how long its iteration took
+  bool quiet = false;  ///< `out` only gets the outcome
+  bool times = false;  ///< each line gives the time of its iteration
   std::FILE* out = nullptr;
-  std::FILE* file = nullptr;  ///< is told everything; may be missing
+  std::FILE* file = nullptr;  ///< gets all output; may be null
 };
 
-/// Takes all steps, writes a line after each and what verify() says at the end. Whether it found nothing wrong.
+/// Runs all steps, writes a line after each and the result of verify() at the end. Returns whether verify() found no
+/// error.
 bool run_kernel(Kernel& kernel, const Run& run);
 
-/// Flushed: who looks on sees each line when it is there. Nobody is told where `to` is missing.
+/// Writes and flushes, so that users see each line at once. Does nothing if `to` is null.
 void tell(std::FILE* to, const std::string& line);
 
-/// What printf would write, 200 characters at most.
+/// Formats like printf, at most 200 characters.
 std::string text(const char* format, auto... values) {
   char line[200];
   std::snprintf(line, sizeof line, format, values...);

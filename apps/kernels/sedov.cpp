@@ -8,8 +8,8 @@ namespace kernels {
 namespace {
 
 constexpr double kRestEnergy = 1e-5;  // of gas at rest
-constexpr double kBlastEnergy = 1;    // of all that explodes
-constexpr double kCourant = 0.3;      // three sides of a cell can take no more than it has
+constexpr double kBlastEnergy = 1;    // of the whole explosion
+constexpr double kCourant = 0.3;      // at this value three sides of a cell cannot take more than it has
 
 double away_from_middle(std::pair<double, double> place) { return std::hypot(place.first - 0.5, place.second - 0.5); }
 
@@ -58,7 +58,7 @@ void SedovBlast::step() {
   time_ += time_step;
 }
 
-/// Through the sides of a row; how long they may flow.
+/// Computes the flows through the sides of a row; returns how long they may last.
 double SedovBlast::find_flows(std::int64_t row, Array<Gas>& flows) {
   double rate = 0;
   walls_[row] = {0, 0};
@@ -122,7 +122,7 @@ std::string SedovBlast::verify() {
     return gas.mass > 0 && 2 * gas.energy * gas.mass > moving ? 0.0 : 1.0;
   });
   if (impossible > 0) return "gas without mass or pressure";
-  // First order spreads the shock over some cells. Later the walls are in its way; earlier there are too few cells.
+  // First order spreads the shock over some cells. Later it meets the walls; earlier there are too few cells.
   const double theory = radius_of_theory(), spacing = 1 / static_cast<double>(mesh_.rows());
   if (theory > 10 * spacing && theory < 0.4 && !(std::abs(radius() - theory) <= 0.05 * theory + 3 * spacing))
     return "the shock is not where Sedov's solution has it";

@@ -5,13 +5,13 @@
 
 namespace kernels {
 
-/// Mass, momentum and energy of gas, for each unit of area; or what flows of them through a side.
+/// Mass, momentum and energy of gas per unit of area; or their flow through a side.
 struct Gas {
   double mass, momentum_x, momentum_y, energy;
 };
 
-/// Sedov's explosion in the middle of a closed square: energy in one place drives a shock into resting gas. Finite
-/// volumes of first order on triangles. As LULESH does it takes memory in each step, and gives it back.
+/// Computes Sedov's explosion in the middle of a closed square: energy in one place drives a shock into resting gas. It
+/// uses finite volumes of first order on triangles. Like LULESH it allocates memory in each step, and frees it.
 class SedovBlast final : public Kernel {
  public:
   static double bytes(double edge) {
@@ -19,7 +19,7 @@ class SedovBlast final : public Kernel {
   }
   explicit SedovBlast(std::int64_t edge);
   void step() override;
-  /// Of the momenta of all cells, as lengths: it grows while the energy becomes motion.
+  /// The sum over the lengths of all cells' momenta; it grows while energy becomes motion.
   double norm() const override;
   std::string verify() override;
   void spoil() override { gas_[gas_.size() / 2].mass *= 1.001; }
@@ -31,16 +31,16 @@ class SedovBlast final : public Kernel {
   double find_flows(std::int64_t row, Array<Gas>& flows);
   void let_flow(std::int64_t row, double time_step, const Array<Gas>& flows);
   void explode();
-  /// How far from the middle the farthest gas is that was pressed together.
+  /// Returns the distance from the middle of the farthest compressed gas.
   double radius() const;
-  /// What Sedov's solution says of it, before the shock meets a wall.
+  /// Returns that distance in Sedov's solution, before the shock meets a wall.
   double radius_of_theory() const;
   template <class Term>
   double sum_of(const Term& term) const;
 
   TriangleMesh mesh_;
   Array<Gas> gas_;
-  Array<Force> walls_;  // on the walls, of each row
+  Array<Force> walls_;  // on the walls, for each row
   Force impulse_{0, 0};
   double time_ = 0, mass_ = 0, energy_ = 0;
 };

@@ -12,7 +12,7 @@ enum MatrixSeries : std::int64_t { order_series = 100, turn_series, weight_serie
 
 double scale_of(std::int64_t row) { return std::pow(30, random_unit(scale_series, row)); }
 
-// The same for both directions.
+// The weight is the same for both directions.
 double weight_of(std::int64_t pairing, std::int64_t one, std::int64_t other) {
   const auto [low, high] = std::minmax(one, other);
   return 0.5 + 0.5 * random_unit(weight_series + 10 + pairing, low * 0x100000000 + high);
@@ -20,8 +20,8 @@ double weight_of(std::int64_t pairing, std::int64_t one, std::int64_t other) {
 
 }  // namespace
 
-// All rows in a random order. Of each pairing the pairs are the places whose numbers add up to the same, by the number
-// of rows: whoever's neighbour I am is mine.
+// Fills all rows in a random order. In each pairing, the numbers of a pair's places have the same sum modulo the number
+// of rows. So neighbourhood is symmetric.
 SparseMatrix::SparseMatrix(std::int64_t rows) : rows_(rows), values_(rows, kElements), columns_(rows, kElements) {
   Array<std::uint32_t> place(rows, 1), row_at(rows, 1);
   each(rows, [&](std::int64_t i) { row_at[i] = static_cast<std::uint32_t>(i); });

@@ -5,15 +5,15 @@
 
 namespace kernels {
 
-/// A symmetric, positive definite matrix of `rows` rows, with 16 elements in each at random places: D (L + 1/100) D,
-/// where L is the Laplacian of a graph in which each row has 15 neighbours, and D a diagonal that makes its solution
-/// hard.
+/// A symmetric, positive definite matrix of `rows` rows, with 16 elements in each at random places. It is
+/// D (L + 1/100) D, where L is the Laplacian of a graph in which each row has 15 neighbours. D is a diagonal that makes
+/// the solution hard.
 class SparseMatrix {
  public:
-  static constexpr std::int64_t kElements = 16;  ///< of a row
+  static constexpr std::int64_t kElements = 16;  ///< per row
   static constexpr double kRowBytes = kElements * (sizeof(double) + sizeof(std::uint32_t));
   explicit SparseMatrix(std::int64_t rows);
-  /// A row by a vector.
+  /// Multiplies a row by a vector.
   double times(std::int64_t row, const Array<double>& vector) const {
     double all = 0;
     const std::int64_t first = row * kElements;

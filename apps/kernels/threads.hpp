@@ -1,20 +1,20 @@
 #pragma once
-// Loops and sums of threads. Sums have the same bits in every run, whatever the number of threads: their parts are
+// Runs loops and sums on threads. Sums have the same bits in every run, whatever the number of threads. Their parts are
 // added in order, which a reduction of OpenMP does not promise.
 #include <cstdint>
 #include <vector>
 
 namespace kernels {
 
-/// body(i) for i = 0 ... count - 1, at the same time. A thread has the same piece in every loop of `count`: the memory
-/// of what it touched first is near it, where memory has nodes. One thread does it all where it is too little to share.
+/// Calls body(i) for i = 0 ... count - 1, in parallel. A thread has the same piece in every loop of `count`, so on NUMA
+/// systems memory that it touched first is near it. One thread does all the work if there is too little to share.
 template <class Body>
 void each(std::int64_t count, const Body& body, [[maybe_unused]] bool is_shared = true) {
 #pragma omp parallel for schedule(static) if (is_shared)
   for (std::int64_t i = 0; i < count; ++i) body(i);
 }
 
-/// part(0) + part(1) + ... + part(count - 1), added in this order.
+/// Returns part(0) + part(1) + ... + part(count - 1), added in this order.
 template <class Part>
 double sum(std::int64_t count, const Part& part, bool is_shared = true) {
   std::vector<double> parts(static_cast<std::size_t>(count));
@@ -25,7 +25,7 @@ double sum(std::int64_t count, const Part& part, bool is_shared = true) {
   return all;
 }
 
-/// The least part(i).
+/// Returns the least part(i).
 template <class Part>
 double least(std::int64_t count, const Part& part) {
   std::vector<double> parts(static_cast<std::size_t>(count));

@@ -17,8 +17,8 @@ TriangleMesh::TriangleMesh(std::int64_t edge)
   each(n_ + 1, [&](std::int64_t row) { make_sides(row); });
 }
 
-// Squares are numbered by rows; so are the sides below them, at their left, and across them. The last row of all has
-// those at the top only.
+// Squares are numbered by rows, and so are the sides below them, at their left, and across them. The sides at the top
+// of the last row follow at the end.
 std::uint32_t TriangleMesh::side(Of which, std::int64_t i, std::int64_t j) const {
   const std::int64_t first = j * side_row();
   if (which == Of::bottom) return static_cast<std::uint32_t>(first + i);
@@ -66,7 +66,7 @@ void TriangleMesh::make_cells(std::int64_t row) {
   }
 }
 
-// Walls are at the right; the side then goes the other way.
+// Walls are at the right; the side's direction is reversed for that.
 void TriangleMesh::make_side(std::uint32_t number, std::uint32_t left, std::uint32_t right, std::int64_t from,
                              std::int64_t to) {
   if (left == kWall) std::swap(left, right), std::swap(from, to);
@@ -74,7 +74,7 @@ void TriangleMesh::make_side(std::uint32_t number, std::uint32_t left, std::uint
   sides[number] = {left, right, b.y - a.y, a.x - b.x};
 }
 
-// The left of a side that goes from one node to another is as one sees it who goes there.
+// Left and right of a side are as seen when going from its first node to the other.
 void TriangleMesh::make_sides(std::int64_t row) {
   for (std::int64_t i = 0; i < n_; ++i)
     make_side(side(Of::bottom, i, row), row < n_ ? cell(i, row, 0) : kWall, row > 0 ? cell(i, row - 1, 1) : kWall,

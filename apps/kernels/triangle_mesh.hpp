@@ -6,8 +6,8 @@
 
 namespace kernels {
 
-/// Triangles that fill a square of edge 1: `edge`^2 squares whose corners were moved at random, each divided along one
-/// of its diagonals, by chance. Who uses it sees cells, sides and their numbers only.
+/// Triangles that fill a square of edge 1: `edge`^2 squares with randomly moved corners, each divided along a random
+/// diagonal. Users see only cells, sides and their numbers.
 class TriangleMesh {
  public:
   struct Side {
@@ -17,12 +17,12 @@ class TriangleMesh {
   struct Cell {
     std::uint32_t sides[3];
   };
-  static constexpr std::uint32_t kWall = 0xffffffff;  ///< what is to the right of a side at the edge of the square
+  static constexpr std::uint32_t kWall = 0xffffffff;  ///< right neighbour of a side at the edge of the square
   static constexpr double kSquareBytes = 3 * sizeof(Side) + 2 * (sizeof(Cell) + sizeof(double)) + 2 * sizeof(double);
 
   explicit TriangleMesh(std::int64_t edge);
   std::int64_t rows() const { return n_; }
-  /// Cells and sides of a row of squares: from, behind the last.
+  /// Returns the range of cells, and of sides, of a row of squares: first, and one past the last.
   std::pair<std::int64_t, std::int64_t> cells_of(std::int64_t row) const { return {2 * n_ * row, 2 * n_ * (row + 1)}; }
   std::pair<std::int64_t, std::int64_t> sides_of(std::int64_t row) const {
     return {row * side_row(), row + 1 == n_ ? side_row() * n_ + n_ : (row + 1) * side_row()};

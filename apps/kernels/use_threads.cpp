@@ -8,7 +8,7 @@ namespace kernels {
 
 #ifdef _OPENMP
 int use_threads(int count) {
-  omp_set_dynamic(0);  // else the system's load would say how many there are
+  omp_set_dynamic(0);  // otherwise the number would depend on the system's load
   omp_set_num_threads(count);
   return count;
 }

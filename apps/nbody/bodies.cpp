@@ -1,5 +1,6 @@
-// Every sum runs in a fixed order, so that a run gives the same bits however often it is interrupted. The order is that
-// in which blocks come around the ring: with another number of ranks sums round differently, and so do the bits.
+// Computes the forces between bodies. Every sum has a fixed order, so that a run gives the same bits however often it
+// is interrupted. It is the order in which blocks travel around the ring. With another number of ranks, sums round
+// differently, and the bits differ.
 #include "bodies.hpp"
 
 #include <cmath>
@@ -7,7 +8,7 @@
 namespace nbody {
 namespace {
 
-/// Numbers from [-1, 1) by splitmix64: exact arithmetic, alike on every machine.
+/// Draws numbers from [-1, 1) by splitmix64: exact arithmetic, equal on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -66,7 +67,7 @@ void add_acceleration(const Vectors& targets, const Block& sources, double softe
   for (std::size_t j = 0; j < sources.size(); ++j) {
     const double sx = sources.position.x[j], sy = sources.position.y[j], sz = sources.position.z[j];
     const double mass = sources.mass[j];
-    for (std::size_t i = 0; i < count; ++i) {  // targets innermost: independent sums, so the compiler may use vectors
+    for (std::size_t i = 0; i < count; ++i) {  // targets are innermost: independent sums, so the compiler may vectorise
       const double dx = sx - tx[i], dy = sy - ty[i], dz = sz - tz[i];
       const double distance2 = dx * dx + dy * dy + dz * dz + softening2;
       const double strength = mass / (distance2 * std::sqrt(distance2));

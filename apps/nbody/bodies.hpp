@@ -1,4 +1,4 @@
-// The bodies of one rank, and the physics of one rank's bodies against a block of others. No communication here.
+// Holds the bodies of one rank, and computes their forces from a block of others. Does no communication.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace nbody {
 
-/// One array per coordinate, so that the inner loops run over neighbouring numbers.
+/// One array per coordinate, so that the inner loops run over contiguous numbers.
 struct Vectors {
   std::vector<double> x, y, z;
   explicit Vectors(std::size_t count = 0) : x(count), y(count), z(count) {}
   std::size_t size() const { return x.size(); }
 };
 
-/// What travels around the ring: positions and masses.
+/// The data that travels around the ring: positions and masses.
 struct Block {
   Vectors position;
   std::vector<double> mass;
@@ -29,22 +29,21 @@ struct Bodies {
   std::size_t size() const { return block.size(); }
 };
 
-/// All of one body, as checkpoints have it: the bodies of a rank are some of a list.
+/// All data of one body in a checkpoint; a rank's bodies are a part of the list.
 struct Body {
   double position[3], velocity[3], mass;
 };
-/// Both have as many bodies on either side.
+/// Both sides must have the same number of bodies.
 void list(const Bodies& bodies, std::vector<Body>& into);
 void take(const std::vector<Body>& list, Bodies& bodies);
 
-/// Bodies number `first` to `first + count - 1` of `total`: a cold cube, the same whatever the number of ranks.
+/// Returns bodies number `first` to `first + count - 1` of `total`: a cold cube, the same whatever the number of ranks.
 Bodies initial_bodies(std::uint64_t seed, std::size_t total, std::size_t first, std::size_t count);
 
-/// Adds to `acceleration` what `sources` exert on `targets` (G = 1, Plummer softening). A body exerts nothing on
-/// itself.
+/// Adds to `acceleration` the pull of `sources` on `targets` (G = 1, Plummer softening). A body does not pull itself.
 void add_acceleration(const Vectors& targets, const Block& sources, double softening, Vectors& acceleration);
 
-/// The sum of m_i m_j / distance over targets and sources; `same` leaves out a body with itself.
+/// Returns the sum of m_i m_j / distance over targets and sources; `same` leaves out a body with itself.
 double pair_sum(const Block& targets, const Block& sources, double softening, bool same);
 
 double kinetic_energy(const Bodies& bodies);

@@ -1,8 +1,7 @@
-// The DEEP-ER N-body mock-up: all pairs with softening, leap-frog (kick, drift, kick), bodies exchanged in a ring.
-// Besides the bodies it keeps the trajectory of the last steps, which is most of what a checkpoint holds. Both are
-// lists of which each rank has some rows, so that a run may go on with any number of ranks. The same number gives the
-// same bits as an undisturbed run; with another one, the sums over bodies are taken in another order and round
-// differently.
+// Runs the DEEP-ER N-body mock-up: all pairs with softening, leap-frog (kick, drift, kick), bodies exchanged in a ring.
+// It also keeps the trajectory of the last steps, which is most of a checkpoint. Bodies and trajectory are lists of
+// which each rank has some rows, so that a run may resume on any number of ranks. With the same number, bits equal
+// those of an undisturbed run. With another one, sums over bodies have another order and round differently.
 #include <mpi.h>
 
 #include <cstdio>
@@ -35,7 +34,7 @@ struct Simulation {
     compute = app_integer(app, "compute", 1) != 0;
   }
 
-  /// Without computation (D5.4, 4.2.1) the bodies do not feel each other, and nothing travels.
+  /// Without computation (D5.4, 4.2.1) the bodies exert no forces, and no block travels.
   void accelerate() {
     acceleration = nbody::Vectors(bodies.size());
     if (!compute) return;
@@ -61,7 +60,7 @@ struct Simulation {
     for (std::size_t i = 0; i < count; ++i, to += 3 * slots) to[0] = x[i], to[1] = y[i], to[2] = z[i];
   }
 
-  /// [collective] The parts of all ranks are added in rank order.
+  /// Adds the parts of all ranks in rank order. [collective]
   double energy() {
     double mine = nbody::kinetic_energy(bodies);
     const auto subtract_potential = [&](const nbody::Block& sources, bool own) {
@@ -86,13 +85,13 @@ struct Simulation {
   nbody::Ring ring;
   nbody::Bodies bodies;
   nbody::Vectors acceleration;      // follows from the positions: recomputed after a restart, not stored
-  std::size_t slots;                // steps that the trajectory has
+  std::size_t slots;                // steps in the trajectory
   std::vector<double> trajectory;   // x, y and z by body and step
-  std::vector<nbody::Body> stored;  // the bodies as they go into a checkpoint, or come from it
+  std::vector<nbody::Body> stored;  // the bodies on their way into a checkpoint, or from one
   std::int64_t step = 0;
   double initial_energy = 0;
   double softening = 0, time_step = 0;
-  bool compute = true;  ///< without, only checkpoints take time
+  bool compute = true;  ///< without it, only checkpoints take time
 };
 
 perdure::Status protect_all(perdure::Handle& handle, Simulation& sim) {

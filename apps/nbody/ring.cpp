@@ -24,7 +24,7 @@ void Ring::travel(const Block& own, const std::function<void(const Block&, bool)
 
 void Ring::pass(int distance) {
   const int left = (rank_ + ranks_ - 1) % ranks_, right = (rank_ + 1) % ranks_;
-  const int owner = (rank_ + ranks_ - distance) % ranks_;  // whose bodies arrive from the left now
+  const int owner = (rank_ + ranks_ - distance) % ranks_;  // the rank whose bodies arrive from the left now
   const auto count = static_cast<std::size_t>(app_share(static_cast<long>(total_), ranks_, owner));
   coming_.resize(4 * count);
   MPI_Sendrecv(here_.data(), static_cast<int>(here_.size()), MPI_DOUBLE, right, distance, coming_.data(),

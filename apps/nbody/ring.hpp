@@ -1,4 +1,5 @@
-// Every rank meets the bodies of every other: blocks travel around a ring of ranks, each rank holds two at a time.
+// Lets every rank meet the bodies of every other: blocks travel around a ring of ranks, and each rank holds two at a
+// time.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,7 @@ namespace nbody {
 
 class Ring {
  public:
-  /// `total` bodies in blocks over `ranks` ranks of MPI_COMM_WORLD.
+  /// Divides `total` bodies in blocks over `ranks` ranks of MPI_COMM_WORLD.
   Ring(std::size_t total, int rank, int ranks);
   /// Calls `meet(block, own)` once for every rank's block, own block first, then from the left neighbour on.
   /// [collective]

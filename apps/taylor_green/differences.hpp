@@ -1,5 +1,5 @@
 #pragma once
-// Central differences of fourth order around an index, along dimensions that are known when this is compiled.
+// Computes central differences of fourth order around an index, along dimensions that are known at compile time.
 #include <cstdint>
 
 namespace taylor_green {
@@ -44,8 +44,8 @@ struct Differences {
     return per_slope * per_slope *
            differences([&](std::int64_t a) { return differences([&](std::int64_t b) { return at(a, b); }); });
   }
-  /// Divergence, along D, of a flux of `value` with mass flux `m`: the mean of the divergence of the product and of
-  /// the product rule. So what is carried along neither gains nor loses squares.
+  /// Returns the divergence, along D, of a flux of `value` with mass flux `m`. It is the mean of the product's
+  /// divergence and of the product rule, so that advection neither adds nor loses squares.
   template <unsigned D, class Mass, class Field>
   double carried(const Mass& m, const Field& value, double slope_of_m) const {
     const double product = per_slope * differences([&](std::int64_t o) { return along<D>(m, o) * along<D>(value, o); });

@@ -30,7 +30,7 @@ const Stencil& row(unsigned dimension) {
   static const Stencil all[] = {make(0), make(1), make(2)};
   return all[dimension];
 }
-// The two planes that meet in the row of a dimension.
+// Returns the stencil of the two planes that meet in a dimension's axis.
 const Stencil& planes_of(unsigned dimension) {
   static const Stencil xy = Stencil::from_to({-kHalo, -kHalo, 0}, {kHalo, kHalo, 0});
   static const Stencil xz = Stencil::from_to({-kHalo, 0, -kHalo}, {kHalo, 0, kHalo});
@@ -74,7 +74,7 @@ Field& Flow::field(const char* name, std::int64_t halo) {
   return run_.data(block_, name, shape);
 }
 
-// Everywhere as warm as elsewhere.
+// The temperature is uniform.
 void Flow::initialise() {
   run_.par_loop(
       "vortex", block_, cells_,
@@ -93,7 +93,7 @@ void Flow::initialise() {
       write(rho_), write(mx_), write(my_), write(mz_), write(e_), index());
 }
 
-// By Williamson's scheme, which keeps one change beside the state. Of the first stage nothing is kept from before.
+// Uses Williamson's scheme, which keeps one change beside the state. The first stage needs no earlier change.
 void Flow::advance(double time_step) {
   for (std::size_t stage = 0; stage < 3; ++stage) {
     complete();
@@ -125,8 +125,8 @@ void Flow::go_on(std::size_t stage, double time_step) {
   }
 }
 
-// The halo at both ends of a dimension is the other end; over the halos of dimensions before, so that corners come
-// along.
+// Copies the halo at both ends of a dimension from the other end. It includes the halos of earlier dimensions, so that
+// corners are filled.
 void Flow::wrap(mesh::LoopName name, unsigned dimension) {
   mesh::Box below = haloed_, above = haloed_;
   for (unsigned d = dimension + 1; d < 3; ++d) {
@@ -146,7 +146,7 @@ void Flow::wrap(mesh::LoopName name, unsigned dimension) {
   run_.transfer(name, transfers);
 }
 
-// Halos, and what follows from the state.
+// Fills halos, and computes the fields that follow from the state.
 void Flow::complete() {
   wrap("periodic in x", 0);
   wrap("periodic in y", 1);

@@ -1,6 +1,6 @@
 #pragma once
-// Flow of a viscous gas in a periodic cube of edge 2 pi, by central differences of fourth order and a Runge-Kutta
-// method of third order. In units of the vortex: its size, velocity and density are 1.
+// Computes the flow of a viscous gas in a periodic cube of edge 2 pi, by central differences of fourth order. The time
+// scheme is a Runge-Kutta method of third order. Units are those of the vortex: its size, velocity and density are 1.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@ using Field = mesh::Data<double>;
 struct Gas {
   double reynolds = 1600, mach = 0.1, gamma = 1.4, prandtl = 0.71;
   double viscosity() const { return 1 / reynolds; }
-  /// Of energy with the gradient of a temperature that is 1 at the beginning.
+  /// Returns the conductivity of energy, for the gradient of a temperature that is 1 at the beginning.
   double conductivity() const { return viscosity() / ((gamma - 1) * mach * mach * prandtl); }
   double pressure() const { return 1 / (gamma * mach * mach); }  ///< of gas at rest
 };
@@ -24,7 +24,7 @@ struct Gas {
 /// Means over the cube.
 struct Means {
   double kinetic_energy;
-  double enstrophy;  ///< half the square of vorticity: twice the viscosity times that is what friction takes
+  double enstrophy;  ///< half the square of vorticity; friction dissipates twice the viscosity times that
 };
 
 class Flow {
@@ -33,7 +33,7 @@ class Flow {
   void initialise();
   void advance(double time_step);
   Means means();
-  /// All that a step needs of those before: density, momentum, total energy.
+  /// Returns the state that a step needs from those before: density, momentum, total energy.
   std::span<Field* const> state() const { return conserved_; }
   double spacing() const { return difference_.spacing; }
 
@@ -53,7 +53,7 @@ class Flow {
   const mesh::Box cells_, haloed_;
   const Differences difference_;
   Field &rho_, &mx_, &my_, &mz_, &e_;  // conserved
-  Field &u_, &v_, &w_, &p_, &t_, &h_;  // of them: velocity, pressure, temperature, enthalpy
+  Field &u_, &v_, &w_, &p_, &t_, &h_;  // derived: velocity, pressure, temperature, enthalpy
   const std::array<Field*, kConserved> conserved_, rates_, changes_;
 };
 

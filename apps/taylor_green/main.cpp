@@ -1,6 +1,6 @@
-// The Taylor-Green vortex: a smooth flow that breaks up into turbulence and dies away, in a gas at low Mach number.
-// Energy and enstrophy over time are what such programs are compared by. At the beginning they are 1/8 and 3/8, and
-// energy is lost at a rate of 2 * viscosity * enstrophy.
+// Computes the Taylor-Green vortex: a smooth flow that becomes turbulent and decays, in a gas at low Mach number.
+// Programs are compared by energy and enstrophy over time. At the beginning they are 1/8 and 3/8, and energy is lost at
+// a rate of 2 * viscosity * enstrophy.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ class Simulation {
         flow_(mesh, arguments.cells, arguments.gas),
         digits_(digits),
         speaks_(mesh.ranks().rank() == 0) {
-    // Sound goes farthest; the last step ends when it should.
+    // Sound limits the time step; the last step ends at the requested time.
     const double most = arguments.courant * flow_.spacing() / (1 + 1 / arguments.gas.mach);
     steps_ = static_cast<std::int64_t>(std::ceil(arguments.time / most));
     time_step_ = steps_ > 0 ? arguments.time / static_cast<double>(steps_) : 0;

@@ -22,7 +22,7 @@ struct Number {
 struct Flag {
   std::function<void(Deck&)> set;
 };
-struct Unused {  // tells other versions how to go about it
+struct Unused {  // settings for other versions of the program
   bool has_value;
 };
 using Key = std::variant<Whole, Number, Flag, Unused>;
@@ -115,7 +115,7 @@ class Parser {
     error_ = (line_ > 0 ? "line " + std::to_string(line_) + ": " : "") + key + ": " + why;
     return false;
   }
-  /// The next word, as a number of at least `least`.
+  /// Reads the next word as a number of at least `least`.
   template <class T>
   std::optional<T> value(const std::string& key, T least) {
     if (at_ == words_.size()) return refuse(key, "it has no value"), std::nullopt;

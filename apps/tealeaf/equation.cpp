@@ -15,12 +15,12 @@ using mesh::read_write;
 using mesh::Stencil;
 using mesh::write;
 
-// Blocks of so many cells in y are solved exactly by one of the preconditioners.
+// One of the preconditioners solves blocks of so many cells in y exactly.
 constexpr std::int64_t kBlock = 4;
 
 std::int64_t halo_of(const Deck& deck) { return deck.preconditioner == Preconditioner::block ? kBlock - 1 : 1; }
 
-// Edges of states are drawn in a little, so that one on the edge of a cell is clearly on one side.
+// Moves edges of states slightly inwards, so that an edge between cells is clearly on one side.
 std::vector<State> drawn_in(const Deck& deck) {
   std::vector<State> states = deck.states;
   for (std::size_t i = 1; i < states.size(); ++i) {
@@ -107,7 +107,7 @@ void Equation::assemble() {
   };
   if (more == 0) {
     run.par_loop("conductivity", block, haloed, conductivity, write(w), read(density));
-  } else {  // of cells and those beside them, without corners, which nobody mirrors
+  } else {  // at cells and those beside them; corners are left out, because they are never mirrored
     run.par_loop("conductivity", block, box({{-1, deck.x_cells + 1}, {0, deck.y_cells}}), conductivity, write(w),
                  read(density));
     run.par_loop("conductivity below", block, box({{0, deck.x_cells}, {-1, 0}}), conductivity, write(w), read(density));
@@ -129,7 +129,7 @@ void Equation::assemble() {
   mirror(u);
 }
 
-// Between two cells each; none through the edges of the domain, unless halos are mirrored there.
+// Computes conductivity between two cells each. It is zero at the edges of the domain, unless halos are mirrored there.
 void Equation::conduct(Field& conductivity) {
   const std::int64_t nx = deck.x_cells, ny = deck.y_cells, edge = deck.reflective_boundary ? 0 : 1;
   run.par_loop(
@@ -202,8 +202,8 @@ void Equation::precondition(Field& from, Field& to) {
       [](auto& z, const auto& x, const auto& m) { z(0, 0) = m(0, 0) * x(0, 0); }, write(to), read(from), read(*mi_));
 }
 
-// The factors of each block's tridiagonal matrix. A loop reads nothing that it writes elsewhere, and so each cell goes
-// from its block's first one to itself again.
+// Factors each block's tridiagonal matrix. A loop must not read elements that it writes elsewhere, so each cell starts
+// again from its block's first one.
 void Equation::invert_blocks() {
   const auto down = Stencil::from_to({0, 1 - kBlock}, {0, 0});
   run.par_loop(

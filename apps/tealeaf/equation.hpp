@@ -1,5 +1,5 @@
 #pragma once
-// Heat conduction in two dimensions, one implicit step after the other: A u = u0, where u is energy per volume.
+// Solves heat conduction in two dimensions, one implicit step after the other: A u = u0, where u is energy per volume.
 #include <cstdint>
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace tealeaf {
 namespace mesh = perdure::mesh;
 using Field = mesh::Data<double>;
 
-/// A at one cell: what it has itself, less what its four neighbours give through the faces between.
+/// Applies A at one cell: its own term, less those of its four neighbours through the faces between.
 struct Operator {
   double rx, ry;
   template <class X, class Kx, class Ky, class Di>
@@ -21,7 +21,7 @@ struct Operator {
   }
 };
 
-/// Over the whole domain.
+/// Sums over the whole domain.
 struct Summary {
   double volume, mass, energy, u;
 };
@@ -31,23 +31,23 @@ class Equation {
   Equation(mesh::Mesh& mesh, const Deck& deck);
 
   void initialise();
-  /// u0 of the energy, and A.
+  /// Computes u0 from the energy, and A.
   void assemble();
-  /// r = u0 - A u. The sum of its squares.
+  /// Sets r = u0 - A u, and returns the sum of its squares.
   double residual();
-  /// The energy of u.
+  /// Computes the energy from u.
   void finish();
   Summary summary();
 
-  /// `kernel(x, kx, ky, di, ...)` at every cell, where x has its neighbours and further fields are as given.
+  /// Runs `kernel(x, kx, ky, di, ...)` at every cell; x includes its neighbours, and further fields are as given.
   template <class Kernel, class... Arguments>
   void with_operator(mesh::LoopName name, Field& x, const Kernel& kernel, const Arguments&... arguments) {
     run.par_loop(name, block, cells, kernel, mesh::read(x, star), mesh::read(kx, to_right), mesh::read(ky, to_top),
                  mesh::read(di), arguments...);
   }
-  /// to = M^-1 from, where there is a preconditioner.
+  /// Sets to = M^-1 from, if there is a preconditioner.
   void precondition(Field& from, Field& to);
-  /// Halos of cells are as the cells beside them, where the deck says so.
+  /// Fills halos with the adjacent cells, if the deck says so.
   void mirror(Field& field) {
     if (deck.reflective_boundary) reflect(field);
   }

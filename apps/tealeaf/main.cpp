@@ -1,5 +1,5 @@
-// TeaLeaf: linear heat conduction on a plane, implicit in time, by one of four iterative solvers. The mesh library
-// divides it among ranks and threads; loops say what they read and write.
+// Runs TeaLeaf: linear heat conduction on a plane, implicit in time, with one of four iterative solvers. The mesh
+// library divides it among ranks and threads; loops declare what they read and write.
 #include <cmath>
 #include <cstdio>
 #include <fstream>

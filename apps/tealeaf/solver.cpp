@@ -103,7 +103,7 @@ void Solver::cg_step() {
   error_ = std::sqrt(std::abs(rrn));
 }
 
-/// Goes as far as `alpha` says. The new sum of r * M^-1 r.
+/// Updates u and r by `alpha`. Returns the new sum of r * M^-1 r.
 double Solver::update(double alpha) {
   const auto go = [alpha](auto& u, auto& r, const auto& p, const auto& w) {
     u(0, 0) += alpha * p(0, 0);
@@ -128,7 +128,7 @@ double Solver::update(double alpha) {
   return e_.run.collect(sum_);
 }
 
-/// Whether CG has done its part: the first time when it has told the eigenvalues, later after one step.
+/// Whether CG has done its part: in the first solve once it has found the eigenvalues, later after one step.
 bool Solver::is_to_switch(std::int64_t n) {
   if (deck_.method == Method::cg) return false;
   if (spectrum_.known) return n == 2;
@@ -137,7 +137,7 @@ bool Solver::is_to_switch(std::int64_t n) {
   return spectrum_.known;
 }
 
-/// Residuals are looked at every so many steps, once there should have been enough of them.
+/// Checks residuals at intervals, once the expected number of steps is done.
 Solved Solver::chebyshev(std::int64_t n) {
   constexpr std::int64_t kLook = 10;
   if (steps_.empty()) steps_ = chebyshev_steps(spectrum_, static_cast<std::size_t>(deck_.most_iterations));
@@ -204,7 +204,7 @@ Solved Solver::ppcg(std::int64_t n) {
   return ended(deck_.most_iterations);
 }
 
-/// z of r, by Chebyshev's polynomial.
+/// Computes z from r, by Chebyshev's polynomial.
 void Solver::polynomial() {
   if (preconditioned()) e_.precondition(e_.r, *z_);
   e_.run.par_loop(
@@ -237,7 +237,7 @@ void Solver::polynomial() {
       "z", e_.block, e_.cells, [](auto& z, const auto& utemp) { z(0, 0) = utemp(0, 0); }, write(*z_), read(*utemp_));
 }
 
-/// The new r * z.
+/// Returns the new r * z.
 double Solver::ppcg_step() {
   e_.with_operator(
       "w = A p, r is stored", e_.p,

@@ -1,6 +1,6 @@
 #pragma once
-// Iterations that solve A u = u0: Jacobi's, conjugate gradients, Chebyshev's, and conjugate gradients with Chebyshev's
-// polynomial as their preconditioner.
+// Solves A u = u0 iteratively: by Jacobi's method, conjugate gradients, Chebyshev's, or conjugate gradients with
+// Chebyshev's polynomial as their preconditioner.
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace tealeaf {
 
 struct Solved {
-  double error = 0;  ///< of what it was at the beginning
+  double error = 0;  ///< relative to the initial one
   std::int64_t iterations = 0;
   std::int64_t inner_iterations = 0;
   bool converged = false;
@@ -19,7 +19,7 @@ struct Solved {
 class Solver {
  public:
   explicit Solver(Equation& equation);
-  /// After Equation::assemble().
+  /// Call it after Equation::assemble().
   Solved solve();
   /// Found in the first solve, and kept.
   const Spectrum& spectrum() const { return spectrum_; }
@@ -50,7 +50,7 @@ class Solver {
   mesh::Reduction sum_, other_sum_;
   Spectrum spectrum_;
   std::vector<ChebyshevStep> steps_;
-  // Of one solve.
+  // The state of one solve.
   std::vector<double> alphas_, betas_;
   double initial_ = 0, error_ = 0, old_error_ = 0, rro_ = 0;
   std::int64_t inner_ = 0;

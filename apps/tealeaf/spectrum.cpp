@@ -6,7 +6,7 @@
 namespace tealeaf {
 namespace {
 
-// How many eigenvalues of the symmetric tridiagonal matrix are below `x` (Sturm's sequence).
+// Returns how many eigenvalues of the symmetric tridiagonal matrix are below `x` (Sturm's sequence).
 std::size_t count_below(std::span<const double> diagonal, std::span<const double> beside, double x) {
   std::size_t count = 0;
   double pivot = 1;
@@ -18,7 +18,7 @@ std::size_t count_below(std::span<const double> diagonal, std::span<const double
   return count;
 }
 
-// The eigenvalue that `below` others are less than, by bisection to the last bit.
+// Returns the eigenvalue that has `below` smaller ones, by bisection to the last bit.
 double eigenvalue(std::span<const double> diagonal, std::span<const double> beside, std::size_t below, double low,
                   double high) {
   for (int i = 0; i < 2000; ++i) {

@@ -1,11 +1,11 @@
 #pragma once
-// The least and the greatest eigenvalue, as CG's coefficients tell them, and the polynomial that they give. Pure.
+// Estimates the least and the greatest eigenvalue from CG's coefficients, and the Chebyshev polynomial for them. Pure.
 #include <span>
 #include <vector>
 
 namespace tealeaf {
 
-/// Of A, or of M^-1 A.
+/// The spectrum of A, or of M^-1 A.
 struct Spectrum {
   bool known = false;
   double least = 0, most = 0;  ///< with a margin
@@ -13,7 +13,8 @@ struct Spectrum {
   double condition() const { return most / least; }
 };
 
-/// Of the Lanczos matrix of as many iterations of CG as there are coefficients. Unknown where it is not positive.
+/// Returns the spectrum of the Lanczos matrix from these coefficients, one per iteration of CG. Unknown if it is not
+/// positive.
 Spectrum spectrum_of(std::span<const double> alphas, std::span<const double> betas);
 
 /// A step of Chebyshev's iteration: new direction = a * old direction + b * residual.

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""check_fields.py CELLS LENGTHS MASS FILE...   Files that clover2d or clover3d wrote by --fields, as h5py reads them: all the same bit by bit,
-and the first one is what the program said. CELLS and LENGTHS are of the deck, x first ("48x32"), MASS is what it printed last."""
+"""Checks files that clover2d or clover3d wrote by --fields: check_fields.py CELLS LENGTHS MASS FILE...
+
+h5py reads them. All must be equal bit by bit, and the first one must match the program's output. CELLS and LENGTHS are
+those of the deck, x first ("48x32"), MASS is what it printed last."""
 import math
 import sys
 
@@ -34,7 +36,7 @@ def check_first(file, cells, lengths, mass):
     found = math.fsum(file["density0"][...].flat) * volume
     if not math.isclose(found, mass, rel_tol=1e-3):
         sys.exit(f"FAILED: the mass is {found}, and the program said {mass}")
-    # Walls let next to nothing through.
+    # Almost nothing flows through walls.
     for axis, name in enumerate(velocities):
         faces = numpy.moveaxis(file[name][...], len(cells) - 1 - axis, 0)
         most = max(abs(faces[0]).max(), abs(faces[-1]).max())

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
-/* late_rank SECONDS RANK...   A tracked program of which these ranks do not come to the checkpoint: they wait for
- * messages that nobody sends, as where a region is begun on some ranks only. The others say what they were told, and
- * end. LATE_RANK_SLEEPS=RANK: that one comes 1.8 s after the others. */
+/* late_rank SECONDS RANK... is a tracked program of which these ranks do not reach the checkpoint. They wait for
+ * messages that no rank sends, as if only some ranks had begun a region. The other ranks print their error, and end.
+ * LATE_RANK_SLEEPS=RANK: that rank comes 1.8 s after the others. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +51,10 @@ int main(int argc, char** argv) {
       printf("rank %d: %s: %s\n", rank, perdure_status_name(begun), perdure_track_error_text(track));
       fflush(stdout);
       perdure_track_close(&track, NULL, 0);
-      (void)perdure_close(&handle); /* comes back, though the others do not come */
+      (void)perdure_close(&handle); /* returns, though the others do not come */
       printf("rank %d: closed\n", rank);
       fflush(stdout);
-      MPI_Recv(&run, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* until the test has seen all */
+      MPI_Recv(&run, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* until the test has seen everything */
     }
     value += 1;
     perdure_track_end(track);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""spectral_vortex LINES [CELLS]   The Taylor-Green vortex beside a reference: reads what taylor_green printed, computes the same incompressible
-flow (Reynolds number 1600) by a pseudo-spectral method of CELLS modes in each dimension (2/3 dealiased, Runge-Kutta of fourth order), and says
-how far kinetic energy and enstrophy are from it. Mach number 0.1 makes them differ by some 0.1 %."""
+"""Compares the Taylor-Green vortex of taylor_green with a reference: spectral_vortex LINES [CELLS]
+
+It reads the output of taylor_green, and computes the same incompressible flow (Reynolds number 1600). The method is
+pseudo-spectral, with CELLS modes in each dimension (2/3 dealiased, Runge-Kutta of fourth order). It prints the
+differences in kinetic energy and enstrophy. Mach number 0.1 makes them differ by some 0.1 %."""
 import sys
 
 import numpy
@@ -33,7 +35,7 @@ class Flow:
         return numpy.array([numpy.fft.irfftn(one, s=(self.cells,) * 3) for one in coefficients])
 
     def rate(self, u):
-        """Rotational form, projected to what has no divergence."""
+        """Uses the rotational form, projected to zero divergence."""
         advected = numpy.cross(self.back(u), self.back(self.vorticity(u)), axis=0)
         rate = numpy.array([numpy.fft.rfftn(one) for one in advected]) * self.kept
         rate -= self.k * ((self.k * rate).sum(0) / self.divisor)
@@ -51,7 +53,7 @@ class Flow:
         self.time = time
 
     def figures(self):
-        """Kinetic energy and enstrophy, means over the cube."""
+        """Returns kinetic energy and enstrophy, means over the cube."""
         return (self.back(self.u)**2).sum(0).mean() / 2, (self.back(self.vorticity(self.u))**2).sum(0).mean() / 2
 
 

@@ -1,4 +1,4 @@
-# Whole runs of the applications under mpirun; one script, apps/tests/run_app, knows the scenarios.
+# Tests whole runs of the applications under mpirun; one script, apps/tests/run_app, implements the scenarios.
 function(app_test name)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_app ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS apps
@@ -17,14 +17,14 @@ set_property(TEST Apps.NbodyKilledAndStartedAgainInDaemonModeGivesTheSameBits AP
   PERDURE_ENGINE_MODE=daemon PERDURE_ENGINE_DAEMON_PATH=$<TARGET_FILE:perdured>)
 app_test(Apps.NbodyKilledBeforeItsFirstCheckpointStartsFromTheBeginning kill_early 2 nbody.txt $<TARGET_FILE:nbody>)
 app_test(Apps.NbodyOnOneRankRuns with_and_without 1 nbody.txt $<TARGET_FILE:nbody>)
-# Bodies that do not feel each other have no sums that would round differently.
+# Bodies without forces have no sums that would round differently.
 app_test(Apps.NbodyWithoutForcesGoesOnWithAnyNumberOfRanks any_ranks 3 nbody_free.txt $<TARGET_FILE:nbody>)
 app_test(Apps.NbodyGoesOnWithOtherNumbersOfRanks other_ranks 3 nbody.txt $<TARGET_FILE:nbody>)
 app_test(Apps.Heat2dWithTrackedRegionsGivesTheSameBits same_bits 3 heat2d.txt ${heat2d_programs} $<TARGET_FILE:heat2d_track>)
 app_test(Apps.Heat2dWithTrackedRegionsGoesOnOnAnyNumberOfRanks tracked 2 heat2d.txt $<TARGET_FILE:heat2d_track>)
 app_test(Apps.BlastHasTheSameBitsOnAnyNumberOfRanks blast_bits 5 heat2d.txt $<TARGET_FILE:blast>)
 app_test(Apps.BlastsRegionsDoWhatTheySay blast_checked 2 heat2d.txt $<TARGET_FILE:blast>)
-# A dot in place of the semicolon, which would end an argument.
+# A dot replaces the semicolon, which would end an argument.
 app_test(Apps.TrackedRanksHearOfOneThatDoesNotCome late 4 heat2d.txt "1" "ranks 0 and 2-3 have come. rank 1 has not" $<TARGET_FILE:late_rank>)
 app_test(Apps.TrackedRanksHearOfThoseThatCameLater late_sleeper 4 heat2d.txt "3" "ranks 0-2 have come. rank 3 has not" $<TARGET_FILE:late_rank>)
 app_test(Apps.TrackedRanksHearThatRankZeroDoesNotCome late 3 heat2d.txt "0 2" "rank 1 has come. ranks 0 and 2 have not" $<TARGET_FILE:late_rank>)
@@ -42,8 +42,8 @@ foreach(program IN ITEMS c cpp f90)
   endif()
 endforeach()
 
-# The mini-applications on the mesh; apps/tests/run_clover knows the scenarios. The tiny decks have two cells in all
-# directions but x, so that five ranks are the most.
+# Tests the mini-applications on the mesh; apps/tests/run_clover implements the scenarios. The tiny decks have two cells
+# in all directions but x, so five ranks are the maximum.
 function(clover_test name scenario size deck)
   add_test(NAME Apps.Clover${size}_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_clover ${scenario}
     $<TARGET_FILE:clover${size}> ${CMAKE_CURRENT_SOURCE_DIR}/${deck} ${ARGN})
@@ -62,7 +62,7 @@ foreach(size IN ITEMS 2d 3d)
   clover_test(SaysItsSumsToAsManyDigitsAsAsked digits ${size} tests/clover${size}.in)
   clover_test(RefusesWhatItCannotDo refuses ${size} tests/clover${size}.in)
 endforeach()
-# Debian's Python, which has Debian's python3-h5py; without that library the test says so and fails.
+# Debian's Python finds Debian's python3-h5py; without that library the test says so and fails.
 find_program(PERDURE_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(PERDURE_SYSTEM_PYTHON NAMES python3 REQUIRED)
 if(TARGET perdure_mesh_hdf5)
@@ -74,7 +74,7 @@ endif()
 perdure_test(test_cloverleaf SOURCES cloverleaf/deck_test.cpp cloverleaf/deck.cpp)
 target_include_directories(test_cloverleaf PRIVATE cloverleaf)
 
-# Programs on the mesh library; one script, apps/tests/run_mesh, knows the scenarios.
+# Tests programs on the mesh library; one script, apps/tests/run_mesh, implements the scenarios.
 function(mesh_app_test name)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_mesh ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS apps
@@ -99,14 +99,14 @@ if(NOT PERDURE_SANITIZE)  # several times as slow
   mesh_app_test(Apps.TaylorGreenReproducesItsBitsOnAnyNumberOfRanksAndThreads taylor_reproducible ${taylor_green})
 endif()
 
-# Killed at drawn moments, they go on from what the mesh found necessary to save, on other numbers of ranks.
+# Killed at random moments, they resume from the data that the mesh found necessary to save, on other numbers of ranks.
 function(killed_test name seed lives)
   add_test(NAME Apps.${name}KilledAnywhereEndsAsItWouldHave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_killed ${seed} ${lives} ${ARGN})
   set_tests_properties(Apps.${name}KilledAnywhereEndsAsItWouldHave PROPERTIES TIMEOUT 300 LABELS apps
     ENVIRONMENT "PERDURE_TEST_MPIRUN=${MPIEXEC_EXECUTABLE}")
 endfunction()
 killed_test(Clover2d 1 3 $<TARGET_FILE:clover2d> ${CMAKE_CURRENT_SOURCE_DIR}/tests/clover2d.in)
-# A program of another kind: tracked regions around loops over elements and nodes, with arrays that take turns.
+# Tests a program of another kind: tracked regions around loops over elements and nodes, with arrays that alternate.
 killed_test(Blast 6 4:20 $<TARGET_FILE:blast> --rows 120 --columns 100 --steps 200)
 if(NOT PERDURE_SANITIZE)
   killed_test(Clover3d 2 3 $<TARGET_FILE:clover3d> ${CMAKE_CURRENT_SOURCE_DIR}/tests/clover3d.in)
@@ -114,11 +114,12 @@ if(NOT PERDURE_SANITIZE)
   killed_test(TaylorGreen 4 3 $<TARGET_FILE:taylor_green> --cells 24 --steps 60 --every 1)
 endif()
 
-# The README's demonstrations, as make runs them. They kill for themselves.
+# Runs the README's demonstrations, as make does. They kill processes themselves.
 if(NOT PERDURE_SANITIZE)
   foreach(demonstration demo demo-nodes demo-elastic demo-mesh)
     set(small)
-    if(demonstration STREQUAL "demo-mesh" AND PERDURE_TEST_SHARE)  # it computes for two processor minutes: a campaign, which has no share, runs it whole
+    # It computes for two processor minutes: a campaign, which has no share, runs it whole.
+    if(demonstration STREQUAL "demo-mesh" AND PERDURE_TEST_SHARE)
       set(small --small)
     endif()
     add_test(NAME Apps.${demonstration} COMMAND ${PROJECT_SOURCE_DIR}/tools/${demonstration} --build ${PROJECT_BINARY_DIR} ${small})

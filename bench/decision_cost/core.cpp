@@ -1,5 +1,5 @@
-// What the engine's core needs to look at its tiers, flushes and queue, ask the policy, note the decision, and take the
-// slot.
+// Benchmarks the engine's core: it looks at its tiers, flushes and queue, asks the policy, records the decision, and
+// takes the slot.
 #include "engine/ledger/now.hpp"
 #include "producers.hpp"
 
@@ -15,7 +15,7 @@ void wait(benchmark::State& state, const std::string& policy) {
   for (auto _ : state) benchmark::DoNotOptimize(producers.ask(1));
 }
 
-/// The head of the queue asks again when a chunk in memory was flushed, and gets its slot.
+/// The head of the queue asks again after a chunk in memory was flushed, and gets its slot.
 void granted(benchmark::State& state, const std::string& policy) {
   std::optional<Producers> producers;
   std::uint32_t rank = 0;

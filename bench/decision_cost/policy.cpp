@@ -1,4 +1,4 @@
-// The decision alone, as a pure function, with 256 producers waiting.
+// Benchmarks the decision alone, as a pure function, with 256 waiting producers.
 #include <benchmark/benchmark.h>
 
 #include "placement/registry.hpp"
@@ -15,8 +15,8 @@ DeviceModel ssd() {
   return DeviceModel::fit(samples, 256).value();
 }
 
-/// Full memory, two slower tiers with room; flush rates from so slow that the slower tiers are judged in full to so
-/// fast that they are turned down.
+/// Memory is full, and two slower tiers have room. The flush rates range from very slow, where the slower tiers are
+/// fully judged, to very fast, where they are turned down.
 void decide(benchmark::State& state, const Policy& policy) {
   const DeviceModel memory = DeviceModel::assumed(20e9), nvme = DeviceModel::assumed(3e9), disk = ssd();
   TierState tiers[] = {{32, 0, 0, 0, 32, 32, false, &memory},

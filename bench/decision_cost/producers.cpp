@@ -5,10 +5,10 @@ namespace {
 
 using engine::GrantOutcome;
 
-// Memory is always worth waiting for, and the other tier never worth taking: which decision it is must not depend on
-// how fast "flushes" are here, as what is measured is its cost.
+// Memory is always worth a wait, and the other tier never worth taking. Only the decision's cost is measured, so it
+// must not depend on the speed of "flushes" here.
 constexpr double kMemoryBytesPerS = 1e14, kSsdBytesPerS = 1e6;
-constexpr std::uint64_t kMemorySlotBytes = 2U << 20U;  // the least that the tier gives
+constexpr std::uint64_t kMemorySlotBytes = 2U << 20U;  // the minimum that the tier gives
 constexpr std::uint64_t kSsdSlots = 8192;
 
 engine::NodeStateOptions placing(const std::string& policy) {
@@ -17,7 +17,7 @@ engine::NodeStateOptions placing(const std::string& policy) {
   options.models = {{placement::DeviceModel::assumed(kMemoryBytesPerS)},
                     {placement::DeviceModel::assumed(kSsdBytesPerS)}};
   options.flush_threads = 16;
-  options.chunk_bytes = 4 * kChunkBytes;  // so that nothing is learnt of writes that do not happen
+  options.chunk_bytes = 4 * kChunkBytes;  // so that the engine learns nothing from writes that do not happen
   options.during_capture = engine::DuringCapture::automatic;
   return options;
 }
@@ -50,7 +50,7 @@ Producers::Producers(const std::string& policy, Held held) {
   ready_ = ready_ && begin(held);
 }
 
-// All of it on the slower tier, where it is in nobody's way.
+// Stores all of it on the slower tier, where it does not disturb.
 bool Producers::store_earlier(std::uint64_t version) {
   const segment::VersionId id{"app", version, {version, 1}};
   const auto ledger = ledger_->lock();
@@ -66,7 +66,7 @@ bool Producers::store_earlier(std::uint64_t version) {
   return ledger->held.commit({id, {all_ranks()}}) && ledger->flushes.segment_stored(id, 0);
 }
 
-// While nothing is known of flushes, policies fill one tier after the other.
+// While flush rates are unknown, policies fill one tier after the other.
 bool Producers::begin(Held held) {
   for (std::uint64_t version = 1; version <= held.earlier; ++version)
     if (!store_earlier(version)) return false;

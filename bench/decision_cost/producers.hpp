@@ -1,6 +1,6 @@
 #pragma once
-// 256 ranks of one node in the middle of a capture that does not fit into their memory tier and is flushed meanwhile:
-// the situation that decisions are measured in. There is no flush: the benchmark says when a chunk has been flushed.
+// Sets up the situation in which decisions are measured. The 256 ranks of one node capture more than their memory tier
+// holds, and it is flushed meanwhile. No flush runs: the benchmark says when a chunk was flushed.
 #include <benchmark/benchmark.h>
 
 #include <deque>
@@ -15,31 +15,31 @@ inline constexpr std::uint64_t kChunkBytes = 64 * 1024, kMemorySlots = 32;
 
 /// How much the engine holds meanwhile.
 struct Held {
-  std::uint32_t on_ssd = 0;   ///< chunks of the capture that were written to the slower tier
-  std::uint32_t earlier = 0;  ///< stored versions of four chunks per rank that are still there
+  std::uint32_t on_ssd = 0;   ///< chunks of the capture on the slower tier
+  std::uint32_t earlier = 0;  ///< stored versions of four chunks per rank that were not evicted
 };
 
 class Producers {
  public:
   Producers(const std::string& policy, Held held);
-  /// The situation came about.
+  /// Whether the situation could be set up.
   bool ready() const { return ready_; }
-  /// Ranks have as many chunks as a benchmark may need; when one has none left, begin with another object.
+  /// A rank has a limited number of chunks; once one has none left, begin with another object.
   bool at_end(std::uint32_t rank) const { return next_chunk_[rank] == kChunksPerRank; }
   engine::Ledger& ledger() { return *ledger_; }
   engine::Reports& reports() { return reports_; }
   std::string path(const std::string& name) const { return directory_ / name; }
 
   ipc::Grant request() const { return {id_, kChunkBytes, 0, {}, {}}; }
-  /// A rank, 0 and up, asks for a slot at the head of a queue of so many.
+  /// A rank asks for a slot at the head of a queue of length `waiting`.
   engine::GrantOutcome ask(std::uint32_t rank, std::uint64_t waiting = kRanks) {
     const auto ledger = ledger_->lock();
     return ledger->grants.grant(rank + 1, request(), {waiting, rank, false});
   }
-  /// What it says when its next chunk is in this slot.
+  /// Returns the rank's message that its next chunk is in this slot.
   ipc::Written writes(std::uint32_t rank, const tier::SlotAddress& slot);
   bool write(std::uint32_t rank, const tier::SlotAddress& slot);
-  /// The chunk that has been in memory for longest is in the store, too: its slot can be used again.
+  /// Marks the chunk that has been in memory for longest as stored, so that its slot can be reused.
   bool flush_one();
 
  private:
@@ -60,7 +60,7 @@ class Producers {
   bool ready_ = false;
 };
 
-/// The situations that are compared, as arguments of a benchmark, and the one that it was given.
+/// Adds the compared situations as arguments of a benchmark, and returns the situation of a run.
 void situations(benchmark::internal::Benchmark* benchmark);
 Held situation(const benchmark::State& state);
 

@@ -1,5 +1,5 @@
-// What the engine's server thread needs, in processor time, when 256 ranks are connected and all wait for a slot: what
-// the kernel does for it, to poll and to talk to them, included.
+// Benchmarks the processor time of the engine's server thread while 256 connected ranks wait for a slot. It includes
+// the kernel's work for polling and messages.
 #include "engine/serve/server.hpp"
 
 #include <time.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 20'000'000'000, kLookNs = 100'000;
 
-/// As the clock of pthread_getcpuclockid(), but of a thread whose number is all there is.
+/// Reads the clock of pthread_getcpuclockid() for a thread of which only the number is known.
 double processor_s(int thread) {
   timespec time{};
   ::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | 6U), &time);
@@ -44,18 +44,18 @@ class Queue {
   bool ready() const { return ready_; }
   bool at_end() const { return producers_.at_end(head_); }
 
-  /// The server's processor time since this was called last.
+  /// Returns the server's processor time since the last call.
   double passed_s() {
     const double before = std::exchange(processor_s_, processor_s(thread_));
     return processor_s_ - before;
   }
-  /// Something happened that did not free a slot. False when the head of the queue is not asked again.
+  /// Wakes the server without freeing a slot. Returns false if the head of the queue is not asked again.
   bool disturb() {
     const std::uint64_t before = last_decision().times;
     server_->wake();
     return await([&] { return last_decision().times > before; });
   }
-  /// A slot becomes free; the head of the queue gets it, says that it wrote it, and joins the queue's end.
+  /// Frees a slot; the head of the queue gets it, says that it wrote it, and joins the queue's end.
   bool next_chunk() {
     if (!producers_.flush_one()) return false;
     server_->wake();
@@ -72,7 +72,7 @@ class Queue {
     if (posted) asked_[rank] = *posted;
     return posted.has_value();
   }
-  // The server numbers its clients as they come: rank 0 is client 1, as for the producers.
+  // The server numbers its clients in order of connection: rank 0 is client 1, as for the producers.
   bool line_up() {
     for (ipc::Hello hello; hello.rank < kRanks; ++hello.rank) {
       auto channel = ipc::Channel::connect(producers_.path("socket"));
@@ -87,8 +87,8 @@ class Queue {
     const auto ledger = producers_.ledger().lock();
     return ledger->grants.decisions().recent().back();
   }
-  // Who comes next was asked when the one before it had got its slot, and has to wait. It is not always the next rank:
-  // what several say at once is heard in any order.
+  // The next head was asked when the previous one got its slot, and has to wait. It is not always the next rank,
+  // because the server hears simultaneous messages in any order.
   bool find_head() {
     engine::NotedDecision last;
     const auto waits = [&] {

@@ -29,7 +29,7 @@ int draw(int argc, char** argv, const Plot& plot) {
 plot::Series series_by_number(std::string name, const base::Json& values) {
   plot::Series series{.name = std::move(name), .points = {}};
   for (const auto& [number, value] : values.items()) series.points.push_back({std::stod(number), value.get<double>()});
-  // Names are in the order of texts: 16 is before 2.
+  // Names sort as text: 16 comes before 2.
   std::sort(series.points.begin(), series.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
   return series;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kGhosts = 1;
 
-/// Rows of a rank with ghosts around them, cut into strips.
+/// A rank's rows with ghosts around them, cut into strips.
 class Strips {
  public:
   Strips(std::uint64_t bytes, std::uint64_t boxes, const micro::World& world) : boxes_(boxes) {
@@ -49,14 +49,14 @@ class Strips {
   std::vector<double> values_;
 };
 
-/// One of the two, with a job of its own, so that no declaration changes while they take turns.
+/// One of the two sides, with its own job, so that no declaration changes while they alternate.
 struct Side {
   const char* name;
   std::unique_ptr<Job> job;
   std::vector<double>* values;
   std::vector<double> seconds;
 
-  /// The call's time at the slowest rank; it is at the store before the next one begins. [collective]
+  /// Returns the call's time on the slowest rank; waits for the store before the next call. [collective]
   base::Status checkpoint(std::int64_t version, bool counts) {
     for (double& value : *values) value += static_cast<double>(version);
     MPI_Barrier(MPI_COMM_WORLD);

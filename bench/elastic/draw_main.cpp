@@ -1,4 +1,5 @@
-// What output costs a stencil, out of what bench/elastic/run wrote: percent of its run time over the size of its field.
+// Plots the cost of a stencil's output from the results of bench/elastic/run: percent of its run time over the size of
+// its field.
 #include <map>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-"""What bench/elastic/run measured, as figures beside their goals. Pure: results of the programs in, figures out."""
+"""Compares the results of bench/elastic/run with their goals. Pure: results of the programs in, figures out."""
 import pathlib
 import statistics
 import sys
@@ -63,13 +63,14 @@ def store_figure(cells, command):
 
 
 def increases(cell, which):
-    """How much longer the run took with an output, of `which`: steps_s, or stored_s with the wait for what is written."""
+    """Returns the increase of run time by an output. `which`: steps_s, or stored_s, which includes the wait for
+    durability."""
     median = {output: statistics.median(one[which] for one in cell["runs"][output]) for output in OUTPUTS}
     return median, {output: median[output] - median["none"] for output in OUTPUTS[1:]}
 
 
 def increase_ratio(cell, which):
-    """None where the shared file's increase is lost in the noise."""
+    """Returns None if noise hides the shared file's increase."""
     _, increase = increases(cell, which)
     return max(increase["perdure"], 0) / increase["shared-file"] if increase["shared-file"] > 0 else None
 
@@ -95,7 +96,7 @@ def stencil_figure(cells, command):
 
 
 def export_figure(pairs, command):
-    """`pairs`: [(seconds of perdure export, seconds of the plain writer)], or text: why there is nothing."""
+    """`pairs`: [(seconds of perdure export, seconds of the plain writer)], or a text that says why there are none."""
     key, unit = "export_over_plain_hdf5", "rate ratio"
     reference = "a C program that writes the same array, chunks and all, out of memory; both until fsync"
     if isinstance(pairs, str):
@@ -114,7 +115,8 @@ def plan_figures(result, command):
 
 
 def listing_figure(result, command):
-    """`result`: that of elastic_bench list, with "ls_s", the times of perdure ls, or text: why there are none."""
+    """`result`: that of elastic_bench list, with "ls_s", the times of perdure ls, or a text that says why there are
+    none."""
     key, unit = "list_10000_versions_s", "s"
     reference = "perdure ls of a store on /dev/shm or the bench's directory, the whole program; the median"
     if isinstance(result, str):

@@ -1,6 +1,6 @@
 #pragma once
-// A block of an array of f8 that all ranks have together. Each element holds its own number in the array, so that
-// whoever gets it back knows what it must be.
+// Defines a block of an array of f8 that all ranks share. Each element holds its own number in the array, so that any
+// reader knows its right value.
 #include <vector>
 
 #include "array/box.hpp"
@@ -8,7 +8,7 @@
 
 namespace perdure::elastic_bench {
 
-/// Dense and divided evenly, as perdure_protect_block() does it without a grid.
+/// Allocates the block densely, divided evenly as by perdure_protect_block() without a grid.
 class Field {
  public:
   Field(std::vector<std::uint64_t> extents, int ranks, int rank);
@@ -17,14 +17,14 @@ class Field {
   double* data() { return values_.data(); }
   std::uint64_t bytes() const { return values_.size() * sizeof(double); }
   void fill();
-  /// Touches all of the memory, as the restore of a program that runs already would find it.
+  /// Overwrites all of the memory, so that it is touched, as in a running program before a restore.
   void wipe();
-  /// How many elements are not what they must be.
+  /// Returns the number of wrong elements.
   std::uint64_t wrong() const;
 
  private:
-  /// Calls `use(at, count, number)` with each row along the last dimension: where it is, how long, and the number in
-  /// the array of its first element.
+  /// Calls `use(at, count, number)` for each row along the last dimension: with its address, its length, and the
+  /// array's number of its first element.
   template <class Use>
   void each_row(Use use) const;
   std::vector<std::uint64_t> extents_;

@@ -1,5 +1,5 @@
 #pragma once
-// An open Perdure over all ranks of a benchmark.
+// Opens Perdure over all ranks of a benchmark.
 #include <memory>
 #include <string>
 
@@ -8,10 +8,10 @@
 
 namespace perdure::elastic_bench {
 
-/// Where a job has its store and what its nodes keep.
+/// The directories of a job's store and nodes.
 struct Places {
-  std::string directory;      ///< of both
-  std::string node = "node";  ///< another one sees the store, and nothing that the nodes of other jobs kept
+  std::string directory;      ///< of store and nodes
+  std::string node = "node";  ///< a job with another name shares the store but not the nodes' data
   std::string store;          ///< empty: in `directory`
   std::string more;           ///< further options, key=value separated by semicolons
   std::string options() const;
@@ -20,17 +20,17 @@ struct Places {
 
 class Job {
  public:
-  /// [collective]
+  /// Opens the job. [collective]
   static base::Result<std::unique_ptr<Job>> open(const Places& places);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
   perdure_t* get() const { return handle_; }
-  /// What a call gave, as a value that says why.
+  /// Converts the status of a call to a value that says why it failed.
   base::Status outcome(perdure_status status, const char* call) const;
-  /// Waits until all is at the store. [collective]
+  /// Waits until all versions are in the store. [collective]
   base::Status close();
-  /// For a process that is about to be killed: nobody waits for anything.
+  /// Drops the handle without waiting, in a process that is about to be killed.
   void abandon() { handle_ = nullptr; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A Jacobi stencil on a plane that is divided among ranks in both dimensions.
+// Computes a Jacobi stencil on a plane that is divided among ranks in both dimensions.
 #include <mpi.h>
 
 #include <vector>
@@ -16,13 +16,13 @@ class Lattice {
   ~Lattice();
   Lattice(const Lattice&) = delete;
   Lattice& operator=(const Lattice&) = delete;
-  /// Exchanges the halo, and takes the mean of each element's four neighbours. [collective]
+  /// Exchanges the halo, and replaces each element by the mean of its four neighbours. [collective]
   void step();
   const array::Box& whole() const { return whole_; }
   const array::Box& mine() const { return mine_; }
-  /// From one row to the next in memory, ghosts and all.
+  /// Returns the distance between rows in memory, ghosts included.
   std::uint64_t stride() const { return mine_.extent(1) + 2 * kGhosts; }
-  /// The first element of this rank, behind the ghosts. After an even number of steps it is where it was.
+  /// Returns the address of this rank's first element, without ghosts. It is the same after an even number of steps.
   double* first() { return now_.data() + kGhosts * stride() + kGhosts; }
   std::vector<double>& values() { return now_; }
 

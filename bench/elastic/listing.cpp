@@ -40,7 +40,7 @@ base::Status write_version(store::Store& store, std::uint64_t version) {
   return sink->commit();
 }
 
-/// A writer looks through all versions of its name: a few at a time are written into a store of their own, and moved.
+/// A writer looks through all versions of its name. So a few at a time are written into a separate store, and moved.
 base::Status write_part(const Listing& settings, std::uint64_t first, std::uint64_t last) {
   const std::string part = settings.store + ".part";
   PERDURE_TRY(const auto store, store::make_store(part));
@@ -72,7 +72,7 @@ base::Status read_whole(const std::string& path, Plain& plain) {
   return got < 0 ? failed(path) : base::Status{};
 }
 
-// readdir() tells what is a directory: no other call is made for that.
+// readdir() tells which entries are directories, so no other call is needed.
 base::Status read_below(const std::string& directory, Plain& plain) {
   const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(directory.c_str()), &::closedir);
   if (!opened) return failed(directory);

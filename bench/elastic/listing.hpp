@@ -1,5 +1,5 @@
 #pragma once
-// How long it takes to list a store of many small versions, beside reading the same files plainly.
+// Measures how long it takes to list a store of many small versions, and to read the same files plainly.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -15,7 +15,7 @@ struct Listing {
 
 /// Makes the store: versions of one rank with a region of 64 bytes.
 base::Result<nlohmann::json> make_versions(const Listing& settings);
-/// Lists it by perdure_list_versions(), and opens, reads and closes all of its files, in turn.
+/// Lists it by perdure_list_versions(), and opens, reads and closes all of its files, alternately.
 base::Result<nlohmann::json> list_versions(const Listing& settings);
 
 }  // namespace perdure::elastic_bench

@@ -1,5 +1,5 @@
-// elastic_bench VERB: what arrays that ranks have together cost and give, as one JSON object. bench/elastic/run starts
-// it with different numbers of ranks.
+// elastic_bench VERB measures arrays that ranks share, and prints one JSON object. bench/elastic/run starts it with
+// different numbers of ranks.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>

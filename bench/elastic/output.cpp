@@ -19,7 +19,7 @@ base::Status outcome_of(int done, const char* call) {
   return base::fail(PERDURE_IO, call, text);
 }
 
-/// One file that is written over each time, durable before the call returns.
+/// Writes one file, which it overwrites each time and makes durable before the call returns.
 class SharedFile : public Output {
  public:
   static base::Result<std::unique_ptr<Output>> open(Lattice& lattice, const std::string& path) {

@@ -1,5 +1,5 @@
-/* plain_hdf5 ROWS COLUMNS CHUNK_ROWS CHUNK_COLUMNS FILE: an array of f8 as a chunked data set of HDF5, out of memory,
- * as a program without Perdure writes it; until it is on the device. Prints seconds. */
+/* Writes an array of f8 from memory as a chunked HDF5 data set, as a program without Perdure does: plain_hdf5 ROWS
+ * COLUMNS CHUNK_ROWS CHUNK_COLUMNS FILE. Prints the seconds until it is durable. */
 #include <fcntl.h>
 #include <hdf5.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The plain way to have what a store holds: read() of its files, one after the other.
+// Reads the files of a store plainly, with read(), one after the other.
 #include <cstdint>
 #include <string>
 
@@ -12,10 +12,10 @@ struct PlainRead {
   double seconds = 0;
 };
 
-/// All files below `directory`, in calls of 4 MiB, into memory that is as long as all of them and was touched before.
+/// Reads all files below `directory` in calls of 4 MiB, into memory that holds all of them and was touched before.
 base::Result<PlainRead> read_plainly(const std::string& directory);
 
-/// What this process had of files and pipes by read() and its like since it began.
+/// Returns how many bytes this process has read from files and pipes, by read() and similar calls, since it began.
 std::uint64_t bytes_read_so_far();
 
 }  // namespace perdure::elastic_bench

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kElement = sizeof(double);
 
-/// The most memory that this process ever had resident. getrusage() would count what its parent had before exec, too.
+/// Returns the peak resident memory of this process. getrusage() would include its parent's memory before exec.
 std::uint64_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -47,7 +47,7 @@ std::vector<plan::WantedBox> wanted(const Planning& settings, const array::Box& 
   return boxes;
 }
 
-/// Everything that is wanted is in what is read, once.
+/// Checks that the plan reads every wanted element exactly once.
 base::Status check_plan(const Stored& all, const std::vector<plan::WantedBox>& boxes,
                         const std::vector<plan::ChunkReading>& readings) {
   std::uint64_t arrives = 0, needed = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How long one node of a large job needs to find out what to read, alone and on one core.
+// Measures how long one node of a large job needs to plan its reads, alone and on one core.
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.hpp"
@@ -10,7 +10,7 @@ struct Planning {
   std::uint64_t writers = 16'384, readers = 10'000, per_node = 8;
   std::uint64_t extent = 4096;  ///< of the array, in each of three dimensions
   std::uint64_t chunk_bytes = 8U << 20;
-  std::uint64_t nodes = 16;  ///< so many are planned for, spread over the job; the slowest counts
+  std::uint64_t nodes = 16;  ///< number of planned nodes, spread over the job; the slowest counts
 };
 
 base::Result<nlohmann::json> plan_restore(const Planning& settings);

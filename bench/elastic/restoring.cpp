@@ -59,7 +59,7 @@ base::Result<base::Json> write(const Restoring& settings, const micro::World& wo
 base::Result<base::Json> restore(const Restoring& settings, const micro::World& world) {
   Field field(settings.extents, world.size(), world.rank());
   field.wipe();
-  // The first one is to have the files in the page cache before either of the two that count.
+  // An uncounted read first brings the files into the page cache for both counted ones.
   if (settings.beside_plain_read) PERDURE_CHECK(plainly(settings, world));
   PERDURE_TRY(auto job, open_with(settings, field));
   MPI_Barrier(MPI_COMM_WORLD);

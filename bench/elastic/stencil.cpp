@@ -48,7 +48,7 @@ base::Result<base::Json> stencil(const Stencil& settings, const micro::World& wo
                       "a multiple of it");
   Lattice lattice(settings.rows, settings.columns, world);
   PERDURE_TRY(const auto output, make_output(settings.output, lattice, settings.places));
-  // Files, slots and buffers are there before the time begins, as they are for all but the first output of a long run.
+  // Files, slots and buffers exist before the time begins, as they do for all but the first output of a long run.
   lattice.step();
   lattice.step();
   PERDURE_CHECK(output->write(0));

@@ -1,5 +1,5 @@
 #pragma once
-// How much longer a stencil runs when it writes its field now and then.
+// Measures how much longer a stencil runs if it writes its field now and then.
 #include <nlohmann/json_fwd.hpp>
 
 #include "job.hpp"
@@ -14,8 +14,8 @@ struct Stencil {
   int steps = 40, every = 10;
 };
 
-/// Writes after every `every` steps, but for the last one, so that the last flush has something to run beside, as the
-/// others have. Afterwards, outside of the time, one more output is read back and compared. [collective]
+/// Writes after every `every` steps except the last one, so that the last flush also runs beside computation.
+/// Afterwards, outside of the time, it reads back one more output and compares it. [collective]
 base::Result<nlohmann::json> stencil(const Stencil& settings, const micro::World& world);
 
 }  // namespace perdure::elastic_bench

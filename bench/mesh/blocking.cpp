@@ -1,4 +1,4 @@
-// How long a checkpoint of a mesh blocks, beside a memcpy of as many bytes in the same process, in turn.
+// Measures how long a checkpoint of a mesh blocks, and a memcpy of as many bytes in the same process, alternately.
 #include <mpi.h>
 
 #include <cinttypes>
@@ -25,7 +25,7 @@ void print(const char* name, const std::vector<double>& seconds, const char* end
   std::printf("]%s", end);
 }
 
-/// Of memory that was touched before.
+/// Copies memory that was touched before.
 class Copy {
  public:
   double seconds(std::size_t bytes) {

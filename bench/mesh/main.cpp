@@ -1,4 +1,4 @@
-// mesh_bench blocking|restarting --key value...: see verbs.hpp, and bench/mesh/run, which starts it.
+// mesh_bench blocking|restarting --key value... runs one measurement of verbs.hpp; bench/mesh/run starts it.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""What bench/mesh/run measured, as figures beside their goals. Pure: results of the programs in, figures out."""
+"""Compares the results of bench/mesh/run with their goals. Pure: results of the programs in, figures out."""
 import pathlib
 import re
 import statistics
@@ -8,19 +8,19 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy
 import figures
 from figures import figure, missing
 
-# What is published for OPS, of programs of the same equations: all arrays, with halos of two cells on each side, of these how many a
-# restart needs at least, and which share of all data that is.
+# Published for OPS, for programs of the same equations: the number of arrays, with halos of two cells on each side.
+# Also how many of them a restart needs at least, and their share of all data.
 PUBLISHED = {"clover3d": {"dimensions": 3, "arrays": 27, "needed": 5, "share": 0.18},
              "taylor_green": {"dimensions": 3, "arrays": 64, "needed": 5, "share": 0.077},
              "tealeaf": {"dimensions": 2, "arrays": 20, "needed": 1, "share": 0.051}}
 HALO, REAL_BYTES = 2, 8
-# Beside what is needed there may be strips of halos: a tenth.
+# Beside the needed arrays there may be strips of halos, at most a tenth.
 GOALS = {"size_over_needed": 1.1, "size_over_published": {name: one["share"] for name, one in PUBLISHED.items()},
          "mesh_over_plain": 1.1, "tracking_overhead": 0.005, "blocking_over_copy": 1.6, "fast_forward_speedup": 10}
 
 
 def _goals(key, values):
-    """All have one goal, or each its own."""
+    """Returns one goal for all keys, or one for each."""
     return {name: GOALS[key][name] if isinstance(GOALS[key], dict) else GOALS[key] for name in values}
 
 
@@ -33,7 +33,8 @@ def at_least(key, values, **others):
 
 
 def checkpoint_of(output):
-    """What a program said of its last checkpoint: {"fraction", "before", "megabytes", "state_megabytes"}, or nothing."""
+    """Returns a program's report on its last checkpoint: {"fraction", "before", "megabytes", "state_megabytes"}, or
+    nothing."""
     found = re.search(r"The last one, before loop '([^']*)': ([\d.]+) MB, [\d.]+ % of the state of ([\d.]+) MB", output)
     if not found:
         return None
@@ -42,7 +43,7 @@ def checkpoint_of(output):
 
 
 def array_bytes(application, cells):
-    """One array of the published program, of so many cells in each dimension, with its halo."""
+    """Returns the bytes of one array of the published program, with these cells in each dimension and its halo."""
     return REAL_BYTES * (cells + 2 * HALO) ** PUBLISHED[application]["dimensions"]
 
 
@@ -84,7 +85,7 @@ def tracking_figure(pairs, cells, command):
 
 
 def blocking_figure(results, command):
-    """`results`: what mesh_bench blocking printed, by number of ranks."""
+    """`results`: printed by mesh_bench blocking, by number of ranks."""
     key, ratios = "blocking_over_copy", {}
     for one in results:
         name = f"{one['ranks']} rank{'s' if one['ranks'] > 1 else ''}"

@@ -1,4 +1,4 @@
-// Density, energy and velocity are carried along one axis and then along the other: the kernels of
+// Advects density, energy and velocity along one axis and then along the other. These are the kernels of
 // apps/cloverleaf/cell_advection.hpp and momentum_advection.hpp as plain loops.
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace perdure::plain {
 namespace {
 
-/// From an element to the next one along the axis.
+/// Returns the distance from an element to the next one along the axis.
 template <std::size_t axis>
 std::int64_t stride(const Array& array) {
   return axis == 0 ? 1 : array.pitch;
@@ -122,7 +122,7 @@ void node_masses(Gas& gas) {
   const Array& mass_flux = gas.mass_flux[axis];
 #pragma omp parallel for schedule(static) num_threads(gas.threads) if (gas.threads > 1)
   for (std::int64_t y = fluxes.y_begin; y < fluxes.y_end; ++y) {
-    // From the lower left one on.
+    // Starts at the lower left one.
     const double* low = axis == 0 ? mass_flux.row(y - 1) : mass_flux.row(y) - 1;
     const double* high = axis == 0 ? mass_flux.row(y) : mass_flux.row(y + 1) - 1;
     double* node_flux = gas.node_flux.row(y);

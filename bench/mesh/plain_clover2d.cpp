@@ -1,5 +1,6 @@
-// CloverLeaf 2D without the mesh library: plain arrays, OpenMP and MPI. Kernels, their order and the bits of what they
-// compute are those of apps/cloverleaf, beside which it is measured. Halos are exchanged where the original does it.
+// Runs CloverLeaf 2D without the mesh library: with plain arrays, OpenMP and MPI. Its kernels, their order and the
+// computed bits are those of apps/cloverleaf, the program that it is compared with. It exchanges halos where the
+// original does.
 #include <algorithm>
 #include <bit>
 #include <cinttypes>
@@ -47,7 +48,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31U;
 }
 
-/// Nodes that two parts have count once.
+/// Nodes that two parts share count once.
 std::uint64_t hash_of(const Gas& gas, const Array& array, std::uint64_t number) {
   const auto end = [&](std::size_t axis) {
     return gas.part.cells[axis] + (gas.part.neighbour[axis][1] < 0 ? array.more[axis] : 0);

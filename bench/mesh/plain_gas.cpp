@@ -1,4 +1,4 @@
-// Arrays, their division among ranks, and what the deck says of the start.
+// Makes the arrays, divides them among ranks, and fills in the deck's initial state.
 #include "plain_gas.hpp"
 
 #include <algorithm>

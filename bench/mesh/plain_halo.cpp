@@ -1,4 +1,4 @@
-// Halos: from the neighbours, and mirrored at the edges of the domain.
+// Fills halos: from the neighbours, and mirrored at the edges of the domain.
 #include <algorithm>
 
 #include "plain_gas.hpp"
@@ -16,7 +16,7 @@ Strip strip(const Gas& gas, const Array& array, std::size_t axis, std::int64_t b
   return {-depth, gas.nx + array.more[0] + depth, begin, end};
 }
 
-/// What the neighbour needs, or where belongs what comes from it.
+/// Returns the elements that the neighbour needs, or the ghosts that it fills.
 Strip slab(const Gas& gas, const Array& array, std::size_t axis, bool above, bool ghosts, std::int64_t depth) {
   const std::int64_t cells = gas.part.cells[axis], more = array.more[axis];
   const std::int64_t begin = above ? (ghosts ? cells + more : cells - depth) : (ghosts ? -depth : more);

@@ -1,4 +1,4 @@
-// Cells that move with what is in them: the kernels of apps/cloverleaf/lagrange2d.cpp and step.cpp as plain loops.
+// Moves cells with their content: the kernels of apps/cloverleaf/lagrange2d.cpp and step.cpp as plain loops.
 #include <algorithm>
 #include <cmath>
 

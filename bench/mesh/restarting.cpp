@@ -1,5 +1,5 @@
-// How long a run computes up to its checkpoint, and how long the next one takes until it computes again: by skipping
-// the loops before, or by going there at once. Both from when MPI is there.
+// Measures how long a run computes up to its checkpoint, and how long the next one takes until it computes again. The
+// restart skips the loops before the checkpoint, or jumps there at once. Both times begin after MPI's initialisation.
 #include <mpi.h>
 
 #include <cinttypes>
@@ -27,7 +27,7 @@ void restarting(const Arguments& arguments) {
   auto& protection = mesh::protect(program.on(), handle, policy);
   const double protected_s = MPI_Wtime() - begin;
 
-  double there_s = 0, greatest = 0;  // when the run came to its checkpoint, or computed again
+  double there_s = 0, greatest = 0;  // when the run reached its checkpoint, or computed again
   std::int64_t first = 0;
   for (std::int64_t step = 0; step < steps + 4; ++step) {
     if (at_once) {

@@ -1,5 +1,5 @@
 #pragma once
-// A program on the mesh whose checkpoints the benchmark measures: four fields that are smoothed step by step.
+// Runs a mesh program whose checkpoints the benchmark measures: it smooths four fields step by step.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -27,18 +27,18 @@ class Arguments {
   std::map<std::string, std::string> values_;
 };
 
-/// Where store and nodes are.
+/// Returns the options for store and nodes.
 std::string places(const Arguments& arguments);
 
 class Smoothing {
  public:
   static constexpr int kFields = 4;
-  static constexpr int kLoops = 2 * kFields;  ///< of a step
+  static constexpr int kLoops = 2 * kFields;  ///< in each step
   Smoothing(std::int64_t columns, std::int64_t rows);
-  /// All loops of a step; `after` is called behind each.
+  /// Runs all loops of a step, and calls `after` after each.
   template <class After>
   void step(const After& after);
-  /// The greatest value: what a program asks at the end of a step.
+  /// Returns the greatest value, as a program does at the end of a step.
   double greatest();
   mesh::Mesh& on() { return mesh_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What mesh_bench measures. Each prints one JSON object at rank 0. [collective]
+// Declares the measurements of mesh_bench. Each prints one JSON object on rank 0. [collective]
 namespace perdure::mesh_bench {
 
 class Arguments;

@@ -1,4 +1,4 @@
-// The DEEP-ER benchmark cpex (D5.4, 3.2.2): checkpoints exchanged between buddy nodes.
+// Runs the DEEP-ER benchmark cpex (D5.4, 3.2.2): checkpoints exchanged between buddy nodes.
 #include "base/json.hpp"
 #include "exchange_sweep.hpp"
 #include "work_directory.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kWriteBytes = 1U << 20;
 
-// Adds what `work` takes.
+// Adds the time of `work`.
 template <class Work>
 auto added_to(double& seconds, Work work) {
   const double begin = bench::now_s();
@@ -93,11 +93,11 @@ base::Status Exchange::exchange_and_copy(OperationTimes& times) {
   for (std::uint64_t done = 0; done < sent.size(); done += chunk_bytes_) {
     const std::uint64_t bytes = std::min<std::uint64_t>(chunk_bytes_, sent.size() - done);
     added_to(times.exchange, [&] { return send_and_receive(sent.data() + done, bytes), true; });
-    if (!status) continue;  // the others count on our messages
+    if (!status) continue;  // the other ranks expect our messages
     const auto chunk = std::as_bytes(std::span(received_)).first(bytes);
     status = added_to(times.copy, [&] { return file->write(done, chunk); });
   }
-  added_to(times.copy, [&] { return file = base::Result<os::File>(), true; });  // closed
+  added_to(times.copy, [&] { return file = base::Result<os::File>(), true; });  // closes it
   return status;
 }
 

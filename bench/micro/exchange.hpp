@@ -1,5 +1,5 @@
 #pragma once
-// One checkpoint with a copy on the buddy node, as DEEP-ER's cpex does it (D5.4, 3.2.2): write, exchange, write the
+// Makes one checkpoint with a copy on the buddy node, as DEEP-ER's cpex does (D5.4, 3.2.2): write, exchange, write the
 // buddy's.
 #include <array>
 
@@ -8,9 +8,9 @@
 namespace perdure::micro {
 
 enum class ExchangeMode {
-  partner,      ///< write, read again, exchange all, write all: what SCR does
+  partner,      ///< write, read again, exchange all, write all: as SCR does
   sequential,   ///< (a) write, exchange all from memory, write all
-  interleaved,  ///< (b) write, then exchange and write by turns, chunk by chunk
+  interleaved,  ///< (b) write, then alternate exchange and write, chunk by chunk
   overlapped    ///< (c) write in a thread beside (b)'s exchange and write
 };
 inline constexpr std::array kExchangeModes{ExchangeMode::partner, ExchangeMode::sequential, ExchangeMode::interleaved,
@@ -27,7 +27,7 @@ inline constexpr std::array kOperations{&OperationTimes::write, &OperationTimes:
                                         &OperationTimes::copy};
 inline constexpr std::array kOperationNames{"write", "read", "exchange", "copy"};
 
-/// One rank's part.
+/// Runs one rank's part.
 class Exchange {
  public:
   struct Buddies {
@@ -35,9 +35,9 @@ class Exchange {
   };
   Exchange(ExchangeMode mode, std::uint64_t chunk_bytes, Buddies buddies, const std::string& directory,
            const std::vector<char>& data);
-  /// MPI is called by the calling thread only, and however the files fare. [collective]
+  /// Only the calling thread calls MPI, and it does so even if a file operation fails. [collective]
   base::Status once(OperationTimes& times);
-  /// That the copy is the buddy's data.
+  /// Checks that the copy is the buddy's data.
   base::Status verify_copy(const std::vector<char>& of_buddy) const { return verify(copy_, of_buddy); }
   /// Removes both files.
   base::Status remove() const;

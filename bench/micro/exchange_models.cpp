@@ -5,7 +5,7 @@
 namespace perdure::micro {
 namespace {
 
-// The rate of one operation, fitted over the sizes; 0 where there is none.
+// Returns the rate of one operation, fitted over the sizes; 0 if there is no fit.
 double rate_of(const Series& series, const std::string& operation) {
   std::vector<bench::Sample> samples;
   for (const Measured& measured : series.sizes)

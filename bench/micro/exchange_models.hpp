@@ -1,5 +1,5 @@
 #pragma once
-// The models of D5.4, 4.1.2, beside what cpex measured. Pure.
+// Compares the models of D5.4, 4.1.2, with cpex measurements. Pure.
 #include <map>
 
 #include "exchange.hpp"
@@ -7,7 +7,7 @@
 
 namespace perdure::micro {
 
-/// A mode, and a chunk size where it has one (else 0).
+/// A mode, and its chunk size or 0.
 struct Variant {
   ExchangeMode mode = ExchangeMode::sequential;
   std::uint64_t chunk_bytes = 0;
@@ -16,8 +16,8 @@ struct Variant {
 
 using ExchangeSeries = std::map<Variant, Series>;
 
-/// Adds what each variant takes beyond the operations of mode `sequential` (else `partner`), which were measured one
-/// after the other; nothing where neither was measured.
+/// Adds the overhead of each variant beyond the operations of mode `sequential` (otherwise `partner`), which were
+/// measured one after the other. Adds nothing if neither was measured.
 void compose(const ExchangeSeries& all, Results& results);
 
 }  // namespace perdure::micro

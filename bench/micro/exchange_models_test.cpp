@@ -8,7 +8,7 @@
 namespace perdure::micro {
 namespace {
 
-// Every operation at 1 GB/s (reading at 2), and 1 ms beyond them.
+// Every operation runs at 1 GB/s (reads at 2), with an overhead of 1 ms.
 Series series_of_a_node(ExchangeMode mode) {
   Series series{.benchmark = "cpex", .mode = name_of(mode), .more = Json::object(), .sizes = {}};
   for (const double bytes : {1e6, 4e6, 16e6}) {

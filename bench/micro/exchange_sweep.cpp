@@ -23,7 +23,7 @@ std::vector<Variant> variants_of(const ExchangeSweep& sweep) {
   return variants;
 }
 
-/// The repetitions of one variant at one size. Operations: of the slowest rank.
+/// The repetitions of one variant at one size. Operations are those of the slowest rank.
 struct Repetitions {
   std::vector<double> total;
   std::map<std::string, std::vector<double>> operations;
@@ -70,7 +70,7 @@ Series series_of(const Variant& variant, int ranks, int nodes) {
   return series;
 }
 
-// Variants take turns within a repetition.
+// Variants alternate within a repetition.
 base::Status measure_exchanges(const ExchangeSweep& sweep, const World& world, std::uint64_t bytes,
                                const std::string& directory, ExchangeSeries& all, Progress& progress) {
   const int step = sweep.ranks_per_node, ranks = world.size();

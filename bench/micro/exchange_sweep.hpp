@@ -1,5 +1,5 @@
 #pragma once
-// What cpex measures: every mode and chunk size over a sweep of sizes, and the models of D5.4, 4.1.2 from its parts.
+// Runs cpex: every mode and chunk size over a sweep of sizes, and the models of D5.4, 4.1.2, from its parts.
 #include "exchange.hpp"
 #include "run.hpp"
 
@@ -9,10 +9,10 @@ struct ExchangeSweep {
   Options common;
   std::vector<std::string> modes;  ///< names of ExchangeMode
   std::vector<std::uint64_t> chunk_bytes{1U << 20};
-  int ranks_per_node = 1;  ///< of a simulated node
+  int ranks_per_node = 1;  ///< on a simulated node
 };
 
-/// All of it, in `directory`. [collective]
+/// Measures everything, in `directory`. [collective]
 base::Status measure(const ExchangeSweep& sweep, const World& world, const std::string& directory, Results& results);
 
 }  // namespace perdure::micro

@@ -13,7 +13,7 @@ std::uint64_t aligned(std::uint64_t bytes, std::uint64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// The slowest rank's time over the fastest one's, in one repetition.
+// Returns the ratio of the slowest rank's time to the fastest one's, in one repetition.
 double rank_spread(const std::vector<double>& ranks) {
   const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end());
   return *least > 0 ? *most / *least : 1;
@@ -41,7 +41,7 @@ base::Status FileCell::remove_file(const std::string& path) const {
 base::Status FileCell::prepare(int repetition) {
   const bool fresh = options_.mode == FileMode::fresh;
   target_.path = path(fresh ? repetition : 0);
-  // The file before the last one goes only now, so that its blocks are not at once those of the next.
+  // Removes a file only two repetitions later, so that the next file does not reuse its blocks at once.
   if (fresh && repetition >= 2) return remove_file(path(repetition - 2));
   if (options_.mode != FileMode::deleted) return {};
   const double begin = bench::now_s();

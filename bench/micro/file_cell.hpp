@@ -1,10 +1,10 @@
 #pragma once
-// One layout and mode at one size and number of writers: its repetitions, on one rank.
+// Measures one layout and mode at one size and number of writers: its repetitions, on one rank.
 #include "file_sweep.hpp"
 
 namespace perdure::micro {
 
-/// Who writes, and where.
+/// Names the writing ranks, and their directory.
 struct Writers {
   MPI_Comm all = MPI_COMM_NULL;   ///< the ranks that write
   MPI_Comm node = MPI_COMM_NULL;  ///< those of them on this node
@@ -15,13 +15,13 @@ struct Writers {
 class FileCell {
  public:
   FileCell(const FileSweep& sweep, Layout layout, FileMode mode, const Writers& writers, std::uint64_t bytes);
-  /// One write by everybody; kept unless it is the warm-up. [collective]
+  /// Makes one write on all ranks; does not record the warm-up. [collective]
   base::Status repeat(int repetition, const std::vector<char>& data);
-  /// What the last repetition wrote.
+  /// Verifies the file of the last repetition.
   base::Status verify_last(const std::vector<char>& data) const { return verify(target_, data); }
-  /// Removes what is left of the files. [collective]
+  /// Removes the remaining files. [collective]
   base::Status remove();
-  /// At rank 0.
+  /// Only on rank 0.
   Measured measured() const;
   Series series() const;  ///< without sizes
 
@@ -37,7 +37,7 @@ class FileCell {
   WriteOptions options_;
   Target target_;
   std::vector<double> seconds_, removal_seconds_;
-  std::vector<std::vector<double>> rank_seconds_;  // by repetition, then rank; at rank 0
+  std::vector<std::vector<double>> rank_seconds_;  // by repetition, then rank; only on rank 0
 };
 
 }  // namespace perdure::micro

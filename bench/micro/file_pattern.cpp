@@ -71,7 +71,7 @@ base::Status write_once(const Target& target, const WriteOptions& options, const
   {
     base::Result<os::File> file;
     if (target.first()) file = open_first(target.path, options.mode);
-    wait_for(target.shared_by);  // whatever came of it: the others wait here
+    wait_for(target.shared_by);  // even after an error, because the others wait here
     if (!target.first()) file = os::File::open(target.path, os::Open::read_write);
     status = write_opened(file, target, options, data);
   }

@@ -3,7 +3,7 @@
 
 namespace perdure::micro {
 
-/// Parses, measures and prints: main() of pario and sario.
+/// Implements main() of pario and sario: parses, measures and prints.
 int run_file_program(int argc, char** argv, const std::string& benchmark, Layout layout);
 
 }  // namespace perdure::micro

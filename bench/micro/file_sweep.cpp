@@ -11,7 +11,7 @@
 namespace perdure::micro {
 namespace {
 
-// Every rank's node: so many neighbours share one.
+// Determines the node of every rank: `ranks_per_node` consecutive ranks share one.
 Writers writers_of(const FileSweep& sweep, const Group& all, const Group& node, const std::string& directory) {
   Writers writers;
   writers.all = all.get();
@@ -34,7 +34,7 @@ base::Result<std::vector<FileCell>> cells_of(const FileSweep& sweep, const Write
   return cells;
 }
 
-// Layouts and modes take turns within a repetition: a machine that changes its speed meanwhile changes all of them.
+// Layouts and modes alternate within a repetition, so that a machine that changes its speed affects all of them.
 base::Result<std::vector<FileCell>> measure_size(const FileSweep& sweep, const Writers& writers, std::uint64_t bytes,
                                                  Progress& progress) {
   std::vector<char> data(bytes);
@@ -51,7 +51,7 @@ base::Result<std::vector<FileCell>> measure_size(const FileSweep& sweep, const W
   return cells;
 }
 
-// The same mode by both layouts, size by size.
+// Compares the same mode in both layouts, size by size.
 void compare(const Series& task_local, const Series& aggregated, Results& results) {
   Json ratios = Json::array();
   std::string text = aggregated.name() + ": rate over that of task-local files:";

@@ -1,4 +1,4 @@
-// The DEEP-ER benchmark pario (D5.4, 3.1.1): task-local files.
+// Runs the DEEP-ER benchmark pario (D5.4, 3.1.1): task-local files.
 #include "file_program.hpp"
 
 int main(int argc, char** argv) {

@@ -19,7 +19,7 @@ Json row_of(const Series& series, const Measured& measured, const bench::Fitted<
     const double model_s = fit->seconds(measured.volume_bytes);
     row["model_time_s"] = model_s;
     row["model_bandwidth_bytes_per_s"] = model_s > 0 ? measured.volume_bytes / model_s : 0;
-    // Of what the model is about, time or rate.
+    // The model's error, in its own quantity: time or rate.
     row["model_error"] = (series.model == bench::Model::time ? model_s / time.median : time.median / model_s) - 1;
   }
   row.update(measured.more);

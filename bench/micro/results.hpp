@@ -1,5 +1,5 @@
 #pragma once
-// What a microbenchmark found: series of sizes, each with its model, as JSON, CSV, table and plot. Pure.
+// Holds a microbenchmark's results: series of sizes, each with its model, as JSON, CSV, table and plot. Pure.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,22 +11,22 @@ namespace perdure::micro {
 
 using Json = nlohmann::ordered_json;
 
-/// One size, repeated.
+/// The repetitions of one size.
 struct Measured {
   std::uint64_t bytes = 0;      ///< of one rank, or one message
-  double volume_bytes = 0;      ///< what all together moved in that time; the models' n
+  double volume_bytes = 0;      ///< bytes that all ranks together moved in that time; the models' n
   std::vector<double> seconds;  ///< one per repetition
   Json more = Json::object();   ///< further figures of the row
 };
 
 struct Series {
   std::string benchmark, mode;
-  Json more = Json::object();  ///< further members of every row; its values tell series of one mode apart
+  Json more = Json::object();  ///< further members of every row; their values distinguish series of one mode
   std::vector<Measured> sizes;
   bench::Model model = bench::Model::throughput;
   double mtu_bytes = 0;
 
-  std::string name() const;  ///< "sario existing ranks 2"
+  std::string name() const;  ///< for example "sario existing ranks 2"
   std::vector<bench::Sample> samples() const;
 };
 
@@ -34,13 +34,13 @@ class Results {
  public:
   Results(std::string benchmark, Json settings);
   void add(const Series& series);
-  /// A fit that is not of one series, or a finding; shown below the tables.
+  /// Adds a fit that does not belong to one series, or a finding; both are shown below the tables.
   void add_fit(const std::string& name, const Json& fit) { fits_[name] = fit; }
   void note(const std::string& name, const Json& value, const std::string& text);
 
   /// {"benchmark", "settings", "rows": [{"benchmark", "mode", "bytes", "time_s", ...}], "fit": {series: fit}}
   Json json() const;
-  std::string csv() const;  ///< of the rows, what is not an array
+  std::string csv() const;  ///< the rows without their arrays
   std::string table() const;
   std::string svg() const;  ///< rates over sizes: measured and modelled
 
@@ -48,7 +48,7 @@ class Results {
   std::string benchmark_;
   Json settings_, rows_ = Json::array(), fits_ = Json::object(), notes_ = Json::object();
   std::string note_texts_;
-  std::vector<std::pair<std::string, std::size_t>> series_;  // name, index of the row behind its last
+  std::vector<std::pair<std::string, std::size_t>> series_;  // name, index after its last row
 };
 
 }  // namespace perdure::micro

@@ -1,4 +1,4 @@
-// The forms of Results for readers and plotting tools.
+// Formats Results for readers and plotting tools.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string row_text(const Json& row) {
   return text + "\n";
 }
 
-// What is not finite is left out by the plot.
+// The plot leaves out values that are not finite.
 plot::Series plotted(const Json& rows, std::size_t begin, std::size_t end, const std::string& name, const char* rate) {
   const bool measured = std::string(rate) == "bandwidth_bytes_per_s";
   plot::Series series{.name = name, .points = {}, .line = !measured, .marks = measured};

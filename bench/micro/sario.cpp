@@ -1,4 +1,4 @@
-// Its derivative sario (D5.4, 3.1.2): one aggregated file per node.
+// Runs sario, the derivative of pario (D5.4, 3.1.2): one aggregated file per node.
 #include "file_program.hpp"
 
 int main(int argc, char** argv) {

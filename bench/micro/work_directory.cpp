@@ -26,7 +26,7 @@ sigset_t interrupting_signals() {
   return signals;
 }
 
-// Ranks that are not interrupted yet may still write in there: what they add is removed in the next round.
+// Ranks that are not interrupted yet may still write there; the next round removes their files.
 void remove_for_good(const std::string& directory) {
   constexpr int kRounds = 100;
   constexpr std::uint64_t kPause_ns = 5'000'000;
@@ -58,7 +58,7 @@ Interruption::~Interruption() {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
-  ::pthread_kill(watcher_.native_handle(), SIGTERM);  // wakes the watcher, which alone waits for it
+  ::pthread_kill(watcher_.native_handle(), SIGTERM);  // wakes the watcher, the only thread that waits for it
   watcher_.join();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where a benchmark writes: a directory of its own that is removed at the end, and when the run is interrupted.
+// Makes a benchmark's own directory, and removes it at the end, also when the run is interrupted.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace perdure::micro {
 
-/// From here on SIGINT, SIGTERM and SIGHUP end the process only after what clean() named is removed. To be made before
-/// MPI starts its threads, which must not take these signals.
+/// From here on SIGINT, SIGTERM and SIGHUP end the process only after removing the paths given to clean(). Must be made
+/// before MPI starts its threads, which must not receive these signals.
 class Interruption {
  public:
   Interruption();
@@ -18,7 +18,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   void clean(const std::string& directory);
-  /// From the signal on, until the process ends; what fails meanwhile is of no interest.
+  /// True from the signal until the process ends; errors in this time do not matter.
   static bool under_way();
 
  private:
@@ -29,10 +29,10 @@ class Interruption {
   std::thread watcher_;
 };
 
-/// The same path on all ranks; made on every host, within a directory that exists ($TMPDIR or /tmp by default).
+/// A directory with the same path on all ranks and every host, within an existing one ($TMPDIR or /tmp by default).
 class WorkDirectory {
  public:
-  /// [collective]
+  /// Makes the directory. [collective]
   static base::Result<std::unique_ptr<WorkDirectory>> make(const std::string& parent, const std::string& benchmark,
                                                            Interruption& interruption);
   /// Removes it. [collective]

@@ -1,5 +1,5 @@
 #pragma once
-// MPI from its beginning to its end, and what ranks tell each other.
+// Initialises and finalises MPI, and provides exchanges between ranks.
 #include <mpi.h>
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace perdure::micro {
 
-/// MPI_COMM_WORLD; MPI is called by one thread of each process only (MPI_THREAD_FUNNELED).
+/// Represents MPI_COMM_WORLD. Only one thread of each process calls MPI (MPI_THREAD_FUNNELED).
 class World {
  public:
   World(int& argc, char**& argv);
@@ -17,7 +17,7 @@ class World {
   World& operator=(const World&) = delete;
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Others than the thread that calls MPI may exist.
+  /// Whether threads besides the one that calls MPI may exist.
   bool other_threads() const { return other_threads_; }
 
  private:
@@ -25,7 +25,7 @@ class World {
   bool other_threads_ = false;
 };
 
-/// A communicator of its own, freed at the end; none where `color` is negative.
+/// Owns a communicator; it has none if `color` is negative.
 class Group {
  public:
   Group(MPI_Comm parent, int color, int key);
@@ -40,11 +40,11 @@ class Group {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// The error of the lowest rank that has one, on all ranks. [collective]
+/// Returns on all ranks the error of the lowest rank that has one. [collective]
 base::Status agree(const base::Status& mine, MPI_Comm among = MPI_COMM_WORLD);
-/// A barrier for those who have long to wait: they sleep instead of taking the processor from those who work.
+/// A barrier for long waits: waiting ranks sleep and leave the processor to working ones.
 void wait_quietly(MPI_Comm among = MPI_COMM_WORLD);
-/// The value of every rank, at rank 0. [collective]
+/// Returns the values of all ranks on rank 0. [collective]
 std::vector<double> gather(double value, MPI_Comm among = MPI_COMM_WORLD);
 
 }  // namespace perdure::micro

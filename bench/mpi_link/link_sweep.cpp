@@ -21,7 +21,7 @@ base::Status measure_pair(const LinkSweep& sweep, int rank, int peer, MPI_Comm b
   times.clear();
   for (const std::uint64_t bytes : sweep.common.sizes())
     for (int repetition = 0; repetition <= sweep.common.repetitions; ++repetition) {
-      MPI_Barrier(busy);  // the pairs of a round are at the same size
+      MPI_Barrier(busy);  // so that the pairs of a round are at the same size
       double seconds = end.measure(sweep.pattern, bytes, sweep.iterations_of(bytes));
       if (repetition == 0) {
         if (status) status = end.verify(bytes);
@@ -35,7 +35,7 @@ base::Status measure_pair(const LinkSweep& sweep, int rank, int peer, MPI_Comm b
   return status;
 }
 
-// The times of every rank, at rank 0.
+// Returns the times of every rank on rank 0.
 std::vector<Times> gather_times(const LinkSweep& sweep, const micro::World& world, Times own) {
   const std::size_t each = sweep.common.sizes().size() * static_cast<std::size_t>(sweep.common.repetitions);
   own.resize(each);
@@ -70,7 +70,7 @@ Series series_of(const LinkSweep& sweep, const Pair& pair, const Times& times) {
   return series;
 }
 
-// The medians of the pairs in place of repetitions: their ends are the best and the worst link.
+// The pairs' medians take the place of repetitions: their extremes are the best and the worst link.
 void add_all_pairs(const LinkSweep& sweep, const std::vector<Series>& pairs, micro::Results& results) {
   Series all = empty_series(sweep);
   all.mode += ", medians of all pairs";

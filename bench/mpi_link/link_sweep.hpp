@@ -1,5 +1,5 @@
 #pragma once
-// The links of rounds of pairs over a sweep of sizes, and what they have in common.
+// Measures the links of rounds of pairs over a sweep of sizes, and summarises them.
 #include "ping.hpp"
 #include "rounds.hpp"
 #include "run.hpp"
@@ -11,14 +11,14 @@ struct LinkSweep {
   std::string benchmark, mode;
   Pattern pattern = Pattern::pingpong;
   std::vector<Round> rounds;
-  int iterations = 1000;                   ///< at most, within one repetition
+  int iterations = 1000;                   ///< maximum within one repetition
   std::uint64_t volume_bytes = 32U << 20;  ///< one way and repetition; larger messages are sent less often
   double mtu_bytes = 0;
 
   int iterations_of(std::uint64_t bytes) const;
 };
 
-/// A series for each pair, and where there are several, one of all. [collective]
+/// Makes a series for each pair, and one over all if there are several. [collective]
 base::Status measure(const LinkSweep& sweep, const micro::World& world, micro::Results& results);
 
 }  // namespace perdure::mpi_link

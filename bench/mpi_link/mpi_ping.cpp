@@ -1,4 +1,4 @@
-// mpi_ping pingpong|pingping|linktest: latency and bandwidth of messages over MPI, with the linear model of
+// mpi_ping pingpong|pingping|linktest measures latency and bandwidth of MPI messages, and fits the linear model of
 // D5.4, 3.2.1.1.
 #include <limits>
 
@@ -42,7 +42,7 @@ void add_benchmarks(CLI::App& app, Arguments& arguments) {
       ->add_flag("--serial", arguments.serial, "one pair at a time");
 }
 
-// What follows from the command line.
+// Derives the remaining settings from the command line.
 base::Status complete(Arguments& arguments, const std::string& benchmark, int ranks) {
   LinkSweep& sweep = arguments.sweep;
   if (ranks < 2)

@@ -1,5 +1,5 @@
 #pragma once
-// Messages between two ranks, as in the Intel MPI Benchmarks (D5.4, 3.2.1).
+// Exchanges messages between two ranks, as in the Intel MPI Benchmarks (D5.4, 3.2.1).
 #include <cstdint>
 #include <vector>
 
@@ -17,9 +17,9 @@ class End {
  public:
   /// Messages have at most `max_bytes`.
   End(int rank, int peer, std::uint64_t max_bytes);
-  /// Seconds of one message, the mean of `iterations`, by this rank's clock. [collective among both]
+  /// Returns the mean seconds of one message over `iterations`, by this rank's clock. [collective among both]
   double measure(Pattern pattern, std::uint64_t bytes, int iterations);
-  /// That the last message of so many bytes is what the peer sends.
+  /// Checks that the last message of this size is the one that the peer sends.
   base::Status verify(std::uint64_t bytes) const;
 
  private:

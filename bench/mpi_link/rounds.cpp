@@ -6,10 +6,10 @@ namespace perdure::mpi_link {
 
 std::vector<Round> parallel_rounds(int ranks) {
   if (ranks < 2) return {};
-  const int seats = ranks + ranks % 2;  // where there is one more than ranks, who sits opposite rests
+  const int seats = ranks + ranks % 2;  // with an odd number of ranks, the one opposite the extra seat rests
   std::vector<Round> rounds;
   for (int turn = 0; turn < seats - 1; ++turn) {
-    // The last one keeps its seat, all others move on by one each turn.
+    // The last seat keeps its rank; all others move on by one each turn.
     const auto at = [&](int seat) { return seat == seats - 1 ? seat : (seat + turn) % (seats - 1); };
     Round round;
     for (int seat = 0; seat < seats / 2; ++seat) {

@@ -1,4 +1,4 @@
-// What the network between engines takes: t(n) = latency + n / bandwidth, measured between processes of this machine.
+// Benchmarks the network between engines: measures t(n) = latency + n / bandwidth between processes of this machine.
 //
 //   network_bench pingpong | send | read | view   two engines, sizes swept, model fitted
 //   network_bench pingping                        both at the same time
@@ -27,7 +27,7 @@ using base::Result;
 struct Settings {
   WorkerOptions worker;
   std::vector<std::uint64_t> sizes{1, 64, 1024, 8192, 65536, 524288, 4194304};
-  std::uint64_t repetitions = 0;  ///< 0: by size
+  std::uint64_t repetitions = 0;  ///< 0: depends on the size
   unsigned workers = 2;
   unsigned rounds = 10;
   bool json = false;
@@ -43,7 +43,7 @@ std::uint64_t repetitions(const Settings& settings, std::uint64_t bytes) {
   return std::clamp<std::uint64_t>((256U << 20) / std::max<std::uint64_t>(bytes, 1), 20, 1000);
 }
 
-/// The workers, and a driver of this process that tells them what to measure.
+/// The workers, and a driver in this process that tells them what to measure.
 class Bench {
  public:
   static Result<std::unique_ptr<Bench>> make(const Settings& settings, const WorkerOptions& options) {
@@ -90,7 +90,7 @@ Result<Json> sweep(const Settings& settings, const std::string& kind) {
   PERDURE_CHECK(bench->connect(settings.worker));
   std::vector<Sample> samples;
   for (const std::uint64_t bytes : settings.sizes) {
-    // Whoever is first connects, allocates and maps.
+    // The first measurement also connects, allocates and maps, so it is repeated.
     if (const auto warm = measure(*bench, kind, bytes, 5); !warm) return base::fail(warm.error());
     PERDURE_TRY(const double seconds, measure(*bench, kind, bytes, repetitions(settings, bytes)));
     samples.push_back({static_cast<double>(bytes), seconds});
@@ -121,7 +121,7 @@ Result<Json> linktest(const Settings& settings) {
   return Json{{"benchmark", "linktest"}, {"provider", settings.worker.provider}, {"links", links}};
 }
 
-/// In turns, so that what else the machine does meets both.
+/// Alternates, so that other load on the machine affects both.
 Result<Json> guard(const Settings& settings) {
   WorkerOptions without = settings.worker, with = settings.worker;
   without.guard_interval_ns = 0;
@@ -133,7 +133,7 @@ Result<Json> guard(const Settings& settings) {
   const std::uint64_t bytes = settings.sizes.front(), count = repetitions(settings, bytes);
   std::vector<double> ratios, off, on;
   for (unsigned round = 0; round < settings.rounds; ++round) {
-    const bool first = round % 2 == 0;  // nobody always goes first
+    const bool first = round % 2 == 0;  // the order alternates
     PERDURE_TRY(const double a, (first ? bare : guarded)->run(0, 1, "pingpong", bytes, count));
     PERDURE_TRY(const double b, (first ? guarded : bare)->run(0, 1, "pingpong", bytes, count));
     off.push_back(first ? a : b);

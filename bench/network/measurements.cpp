@@ -31,7 +31,7 @@ Bytes with_head(std::byte head, ConstByteSpan rest) {
 
 double seconds_since(std::uint64_t begin) { return static_cast<double>(os::monotonic_ns() - begin) * 1e-9; }
 
-/// The time of each of `count` runs of `work`.
+/// Returns the time of each of `count` runs of `work`.
 Result<std::vector<double>> time_each(std::uint64_t count, double share, const std::function<base::Status()>& work) {
   std::vector<double> times;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ base::Status call(Endpoint& self, PeerId peer, const Bytes& request) {
   return {};
 }
 
-/// Several requests under way, as who has much to send does it.
+/// Keeps several requests in flight, as a sender of much data does.
 Result<std::vector<double>> send(Endpoint& self, PeerId peer, const Task& task) {
   const Bytes request = with_head(kSink, Bytes(task.bytes));
   std::vector<std::thread> threads;

@@ -1,5 +1,5 @@
 #pragma once
-// What a worker measures against another one, and what it answers while others measure against it.
+// Measures between two workers, and answers requests while other workers measure.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -11,8 +11,11 @@
 
 namespace perdure::bench {
 
-/// pingpong: half of a call that is answered with as many bytes. send: requests without content in the answer, several
-/// under way. read: one-sided, over the wire. view: one-sided, from the memory of a peer on this host.
+/// Kinds of measurements:
+/// - pingpong: half of a call whose answer has as many bytes
+/// - send: several requests in flight, with empty answers
+/// - read: one-sided, over the wire
+/// - view: one-sided, from the memory of a peer on this host
 struct Task {
   std::string kind;
   network::Bytes peer;  ///< address
@@ -21,7 +24,7 @@ struct Task {
 };
 
 network::Bytes encode(const Task& task);
-/// Seconds per repetition.
+/// Returns seconds per repetition.
 base::Result<std::vector<double>> decode_times(network::ConstByteSpan reply);
 
 class Measurer {

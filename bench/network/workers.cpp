@@ -15,7 +15,7 @@ namespace {
 using network::Bytes;
 using network::Endpoint;
 
-/// Tells the parent its address (its length first), then serves until it is killed, or the parent is gone.
+/// Sends its address to the parent (the length first), then serves until it is killed or the parent is gone.
 [[noreturn]] void be_worker(const WorkerOptions& options, int out) {
   std::atomic<Endpoint*> self{nullptr};
   Measurer measurer(self, options.directory);

@@ -1,6 +1,6 @@
 #pragma once
-// Engines in processes of their own, that measure against each other when told to. What is measured is one function per
-// kind (measurements.hpp); another transport (MPI) would come with other workers.
+// Runs engines in their own processes, which measure against each other on request. Each kind of measurement is one
+// function (measurements.hpp). Another transport (MPI) would need other workers.
 #include <sys/types.h>
 
 #include <memory>
@@ -16,7 +16,7 @@ struct WorkerOptions {
   std::string provider = "tcp";
   std::string bind_address = "127.0.0.1";
   std::uint64_t guard_interval_ns = 0;
-  std::string directory;  ///< for files that are memory, too
+  std::string directory;  ///< for memory in files, too
 };
 
 /// A forked process with one endpoint. Ends with this object.

@@ -14,7 +14,7 @@ using redundancy::Code;
 using redundancy::Items;
 using redundancy::kBlockBytes;
 
-/// Stripes of k chunks of the data, with their parities.
+/// Divides the data into stripes of k chunks, with their parities.
 struct Stripes {
   const Buffers* buffers;
   Code code;
@@ -40,7 +40,7 @@ std::size_t encode(const Stripes& stripes) {
   return stripes.bytes();
 }
 
-/// One contributor after the other, as they arrive: a parity is read and written again for each of them.
+/// Adds one contributor after the other, as they arrive; each reads and writes the parity again.
 std::size_t update(const Stripes& stripes) {
   for (std::size_t s = 0; s < stripes.count(); ++s) {
     const auto data = stripes.data(s);
@@ -52,7 +52,7 @@ std::size_t update(const Stripes& stripes) {
   return stripes.bytes();
 }
 
-/// With a hash of every data item and every parity, block by block while it is in the cache.
+/// Also hashes every data item and every parity, block by block while it is in the cache.
 std::size_t encode_and_hash(const Stripes& stripes) {
   const unsigned k = stripes.code.k(), m = stripes.code.m();
   std::vector<base::Hasher> hashers(k + m);
@@ -97,7 +97,7 @@ struct Decoder {
   }
 };
 
-/// The parities of the last run rebuild an item.
+/// Checks that the parities of the last run rebuild an item.
 bool rebuilds(const Stripes& stripes) {
   const Decoder decoder{stripes};
   return decoder.run() > 0 && decoder.good();

@@ -1,5 +1,5 @@
 #pragma once
-// What is measured: every case reads the same number of bytes, in stripes of chunks.
+// Defines the measured cases: each reads the same number of bytes, in stripes of chunks.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ struct Size {
   std::size_t bytes = 0, chunk_bytes = 0;
 };
 
-/// Memory beyond the caches, touched; shared by all cases, which run one after the other.
+/// Touched memory that exceeds the caches. All cases share it, because they run one after the other.
 class Buffers {
  public:
   explicit Buffers(Size size);
@@ -34,10 +34,10 @@ class Buffers {
 };
 
 struct Case {
-  std::string name;                  ///< "xor_8_encode"
+  std::string name;                  ///< for example "xor_8_encode"
   unsigned k = 1, m = 0;             ///< of its stripes
-  std::function<std::size_t()> run;  ///< how many bytes of data it has read
-  std::function<bool()> good;        ///< whether the last run's result is right
+  std::function<std::size_t()> run;  ///< returns the bytes of data that it has read
+  std::function<bool()> good;        ///< returns whether the last run's result is right
 };
 
 /// The first two are the references, memcpy as one call and chunk by chunk. Error: a size too small for one stripe.

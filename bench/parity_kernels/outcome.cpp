@@ -19,7 +19,8 @@ double ratio(const Measured& one, const std::vector<Measured>& all) {
   return median(ratios);
 }
 
-/// The smallest ratio of cases whose names begin and end like this: a promise about xor is one for every group size.
+/// Returns the smallest ratio of cases whose names begin and end like this: a promise about xor must hold for every
+/// group size.
 double smallest(const nlohmann::json& cases, const std::string& begin, const std::string& end) {
   double least = -1;
   for (const auto& one : cases) {

@@ -1,5 +1,5 @@
 #pragma once
-// What was measured, and how it is printed.
+// Stores the measurements, and prints them.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -9,12 +9,11 @@ namespace perdure::parity_kernels {
 struct Measured {
   std::string name;
   unsigned k = 1, m = 0;
-  std::vector<double> bytes_per_s;  ///< data read, one entry per repetition
+  std::vector<double> bytes_per_s;  ///< of data read, one entry per repetition
 };
 
-/// `measured`: the two references first, all with as many repetitions. A ratio is the bytes of data that a case reads
-/// per second over those that memcpy copies in the same repetition, the faster of both ways; of the repetitions the
-/// median.
+/// `measured`: the two references come first, and all cases have as many repetitions. A repetition's ratio is a case's
+/// data rate over the rate of the faster memcpy in the same repetition. The result is the median over the repetitions.
 nlohmann::json to_json(const std::vector<Measured>& measured);
 void print_table(const nlohmann::json& result);
 

@@ -1,5 +1,5 @@
-// Encoding and decoding beside memcpy: data far beyond the caches, one core, everything in turn in every repetition, as
-// machines are shared and noisy.
+// Measures encoding and decoding beside memcpy, with data that exceeds the caches, on one core. Cases alternate in
+// every repetition, because machines are shared and noisy.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -24,7 +24,7 @@ double seconds_of(const Case& one, std::size_t& bytes) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Empty when a result is wrong; the first repetition is a warm-up.
+/// Returns an empty list if a result is wrong; the first repetition is a warm-up.
 std::vector<Measured> measure(const std::vector<Case>& cases, int repetitions) {
   std::vector<Measured> measured;
   for (const Case& one : cases) measured.push_back({one.name, one.k, one.m, {}});

@@ -103,7 +103,7 @@ class Comparison {
     });
   }
 
-  /// What was encoded is good for something.
+  /// Checks that the encoded parities can rebuild data.
   base::Status check_server(unsigned members) {
     PERDURE_TRY(const parity::Kept kept, client_->find(id_of(0)));
     const std::size_t stripe = members_[0].blocks.size() - 1;

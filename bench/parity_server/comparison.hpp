@@ -1,6 +1,7 @@
 #pragma once
-// Parities of a group: by the server; distributed among the group's own processes, which read from one another as
-// engines do with the scheme xor; and by messages around their ring, as the papers' distributed xor.
+// Measures the parities of a group in three ways. The server computes them. The group's own processes compute them, and
+// read from one another as engines do with the scheme xor. Or messages go around their ring, as in the papers'
+// distributed xor.
 #include <nlohmann/json.hpp>
 
 #include "processes.hpp"
@@ -13,8 +14,8 @@ struct ComparisonOptions {
   int repetitions = 5;
 };
 
-/// Per number of members: seconds (medians), bytes of data per second, processor seconds of the members' processes, and
-/// the ratios server over xor and over ring.
+/// Returns for each number of members: seconds (medians), bytes of data per second, and processor seconds of the
+/// members' processes. Adds the ratios server over xor and over ring.
 base::Result<nlohmann::json> compare(const ComparisonOptions& options);
 
 }  // namespace perdure::bench

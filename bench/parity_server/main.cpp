@@ -1,4 +1,5 @@
-// The parity server beside distributed xor over the same endpoints ("parity"), and its memory used directly ("memory").
+// Measures the parity server beside distributed xor over the same endpoints ("parity"), and its memory used directly
+// ("memory").
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -35,7 +35,7 @@ network::EndpointOptions endpoint_options(bool local) {
   return options;
 }
 
-/// Says the address (its length first), then lives until it is killed, or the parent is gone.
+/// Sends the address (its length first), then lives until it is killed or the parent is gone.
 [[noreturn]] void live(const Bytes& address, int out) {
   const auto length = static_cast<std::uint8_t>(std::min<std::size_t>(address.size(), 255));
   (void)!::write(out, &length, 1);
@@ -68,7 +68,7 @@ class NodeProcess {
       const std::uint64_t bytes = std::min(options_.chunk, options_.bytes - at);
       member_.blocks.push_back({memory, at, bytes, base::hash128(all.subspan(at, bytes))});
     }
-    parities_.resize(options_.bytes);  // touched now: an engine's slots are recycled, too
+    parities_.resize(options_.bytes);  // touched now, because an engine's slots are recycled, too
     reader_ = std::make_unique<parity::Reader>(*endpoint_, parity::ReadLimits{});
     ready_ = true;
     return {};
@@ -107,7 +107,7 @@ class NodeProcess {
     return Bytes{};
   }
 
-  /// The stripes whose parities are here, by the same code that the server uses.
+  /// Encodes the stripes whose parities are kept here, with the code that the server uses.
   base::Result<Bytes> encode_own_parities(ConstByteSpan request) {
     if (request.size() < 2) return base::fail(PERDURE_CORRUPT, "node", "no group");
     PERDURE_TRY(const parity::Request decoded, parity::decode_request(request.subspan(2)));

@@ -1,6 +1,6 @@
 #pragma once
-// The processes that are measured: nodes with data, which can also compute distributed parities among themselves, and a
-// parity server. Forked, with an endpoint each.
+// Starts the measured processes: nodes with data, which can also compute distributed parities among themselves, and a
+// parity server. Each is forked and has an endpoint.
 #include <sys/types.h>
 
 #include <memory>
@@ -45,16 +45,16 @@ class Process {
 base::Result<std::unique_ptr<network::Endpoint>> open_endpoint(const ProcessOptions& options,
                                                                network::Handlers handlers);
 
-// What a node answers.
+// Requests to a node.
 
-/// Its address and blocks.
+/// Returns its address and blocks.
 base::Result<parity::Member> describe(network::Endpoint& self, network::PeerId node);
-/// Processor time that it used so far, in seconds, of all its threads.
+/// Returns the processor time of all its threads so far, in seconds.
 base::Result<double> cpu_seconds(network::Endpoint& self, network::PeerId node);
 /// Computes the parities of distributed xor that are kept at `position` of `group`.
 base::Status compute_parities(network::Endpoint& self, network::PeerId node, const parity::Order& group,
                               unsigned position);
-/// The same data's parities by messages around the ring of the group (ring.hpp).
+/// Computes the same data's parities by messages around the ring of the group (ring.hpp).
 base::Status go_around(network::Endpoint& self, network::PeerId node, const parity::Order& group, unsigned position);
 
 }  // namespace perdure::bench

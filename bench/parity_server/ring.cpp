@@ -42,7 +42,7 @@ base::Status Ring::run(network::Endpoint& self, network::PeerId right, unsigned 
   for (std::uint64_t at = 0; at < part; at += kPiece) {
     const std::uint64_t bytes = std::min(kPiece, part - at);
     for (std::uint64_t step = 1; step < members; ++step) {
-      // A parity that is on its way to the member `step` places to our left: our part for it has that number.
+      // This parity is on its way to the member `step` places to the left; our part for it has that number.
       const ConstByteSpan own = data.subspan((step - 1) * part + at, bytes);
       Bytes message(kHead + bytes, kRingMessage);
       std::memcpy(message.data() + 1, &at, sizeof at);

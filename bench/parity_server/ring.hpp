@@ -1,6 +1,6 @@
 #pragma once
-// Distributed xor as checkpoint libraries of the papers' time do it (SCR): the parity of every part travels around the
-// ring of the group's members and each adds its own data, message by message.
+// Implements distributed xor as checkpoint libraries of the papers' time do (SCR). The parity of every part travels
+// around the ring of the group's members, and each adds its own data, message by message.
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -9,12 +9,12 @@
 
 namespace perdure::bench {
 
-/// One member. Its data counts as n - 1 equal parts, one for the parity of every other member.
+/// One member. Its data is divided into n - 1 equal parts, one for the parity of every other member.
 class Ring {
  public:
-  /// What the left neighbour sends; keeps it until it is added.
+  /// Receives a message from the left neighbour; keeps it until it is added.
   void receive(network::ConstByteSpan message);
-  /// Goes around once with all members; the parity that ends here is left in `parity`.
+  /// Goes around once with all members; leaves the parity that ends here in `parity`.
   base::Status run(network::Endpoint& self, network::PeerId right, unsigned members, network::ConstByteSpan data,
                    network::ByteSpan parity);
 

@@ -1,6 +1,6 @@
-# perdure_find_peer(NAME HEADER LIBRARY): where a system to compare with is installed: below the CMake or environment variable <NAME>_ROOT,
-# where its pkg-config file says, if it has one, or where CMake looks by itself. Sets PERDURE_<NAME>_INCLUDE, PERDURE_<NAME>_LIBRARY and
-# PERDURE_<NAME>_FOUND, and says so in one line.
+# perdure_find_peer(NAME HEADER LIBRARY) finds an installed system for the comparison. It looks below the CMake or
+# environment variable <NAME>_ROOT, in the pkg-config file if there is one, and in CMake's own places. Sets
+# PERDURE_<NAME>_INCLUDE, PERDURE_<NAME>_LIBRARY and PERDURE_<NAME>_FOUND, and prints the result in one line.
 find_package(PkgConfig QUIET)
 
 function(perdure_find_peer name header library)
@@ -15,7 +15,7 @@ function(perdure_find_peer name header library)
   find_library(PERDURE_${upper}_LIBRARY ${library} HINTS ${hints} ${PERDURE_PC_${upper}_LIBDIR} PATH_SUFFIXES lib lib64
     DOC "${name}'s library, for bench/peers")
   set(fake)
-  if(PERDURE_${upper}_INCLUDE)  # of a fake nothing is reported, however it came to be installed
+  if(PERDURE_${upper}_INCLUDE)  # an installed fake is rejected, because its results must not be reported
     file(STRINGS ${PERDURE_${upper}_INCLUDE}/${header} fake REGEX "A FAKE of ${name}")
   endif()
   if(PERDURE_${upper}_INCLUDE AND PERDURE_${upper}_LIBRARY AND NOT fake)

@@ -1,6 +1,6 @@
-// FTI without processes of its own ("head = 0"): each checkpoint is of the level that its call asks for, inside the
-// call. So a checkpoint is one of level 1, in the node's memory, and what brings the data to the store is another call,
-// of level 4. FTI keeps one checkpoint only: before a restore from the node there must be one of level 1 again.
+// Runs FTI without separate processes ("head = 0"): each checkpoint has the level that its call asks for, inside the
+// call. A checkpoint has level 1, in the node's memory; another call, of level 4, stores the data. FTI keeps only one
+// checkpoint, so a restore from the node needs another one of level 1 before.
 #include <fti.h>
 #include <mpi.h>
 
@@ -22,7 +22,7 @@ class FtiBackEnd : public BackEnd {
     const std::string configuration = place.node + "/config.fti";
     if (Outcome written = write_configuration(configuration, text(ranks, local, global, meta)); !written)
       return written;
-    std::string path = configuration;  // older releases take what they do not write to as char*
+    std::string path = configuration;  // older releases take constant text as char*
     return called(FTI_Init(path.data(), MPI_COMM_WORLD) == FTI_SCES, "FTI_Init");
   }
   Outcome protect(std::vector<char>& memory) override {
@@ -42,7 +42,7 @@ class FtiBackEnd : public BackEnd {
   static std::string text(int ranks, const std::string& local, const std::string& global, const std::string& meta) {
     return "[Basic]\nhead = 0\nnode_size = " + std::to_string(ranks) + "\nckpt_dir = " + local +
            "\nglbl_dir = " + global + "\nmeta_dir = " + meta +
-           // Nobody calls FTI_Snapshot, whose intervals these are; levels 2 and 3 need several nodes.
+           // The program never calls FTI_Snapshot, which uses these intervals; levels 2 and 3 need several nodes.
            "\nckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = 0\ninline_l2 = 1\ninline_l3 = 1\ninline_l4 = 1\n"
            "keep_last_ckpt = 0\ngroup_size = 1\nmax_sync_intv = 0\nckpt_io = 1\nverbosity = 3\n"
            "[Restart]\nfailure = 0\nexec_id = NULL\n"

@@ -1,4 +1,4 @@
-// The same program over each system that makes checkpoints, for bench/peers/run.
+// Runs the same program over each checkpoint system, for bench/peers/run.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ int list_systems() {
   return 0;
 }
 
-// One rank's failure is not known to the others, which would wait for it.
+// The other ranks do not know of one rank's failure, and would wait for it.
 [[noreturn]] void give_up(const std::string& what) {
   std::fprintf(stderr, "peers: %s\n", what.c_str());
   MPI_Abort(MPI_COMM_WORLD, 1);

@@ -10,7 +10,7 @@
 namespace perdure::peers_bench {
 namespace {
 
-/// From here on a second barrier does not count.
+/// Above this size a second barrier is negligible.
 constexpr std::size_t kLong = 1U << 20;
 
 }  // namespace
@@ -36,7 +36,8 @@ Outcome MeasuredLoop::run() {
 
 Outcome MeasuredLoop::repeat(int version, Times& times) {
   bench::fill_random(memory_, static_cast<unsigned>(1000 * version + rank_) + 1);
-  // Each reference stands next to what it is compared with; the store's before the flush and after it by turns.
+  // Each reference runs next to the measurement that it is compared with; the store's alternates between before and
+  // after the flush.
   if (Outcome done = references(times, version % 2 == 0); !done) return done;
   if (Outcome done = checkpoint(version, times); !done) return done;
   if (version % 2 == 1) {

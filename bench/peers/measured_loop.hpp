@@ -1,5 +1,5 @@
 #pragma once
-// The loop that every system goes through: fill, references, checkpoint, wait, restore, compare.
+// Runs the loop that is the same for every system: fill, references, checkpoint, wait, restore, compare.
 #include <map>
 #include <string>
 #include <vector>
@@ -10,20 +10,20 @@ namespace perdure::peers_bench {
 
 struct LoopSettings {
   std::size_t bytes = 256U << 20;  ///< per rank
-  int repetitions = 7;             ///< counted ones, after one to warm up
+  int repetitions = 7;             ///< counted ones, after one warm-up
 };
 
-/// Seconds, by what took them, one of each counted repetition. `stored` and `durable` are from the checkpoint's begin
-/// on.
+/// Seconds by operation, one entry per counted repetition. `stored` and `durable` count from the checkpoint's begin.
 using Times = std::map<std::string, std::vector<double>>;
 
 class MeasuredLoop {
  public:
   MeasuredLoop(BackEnd& system, const LoopSettings& settings, const Place& place);
-  /// From initialise() to finish(). What was restored is compared with what was captured, byte by byte. [collective]
+  /// Runs everything from initialise() to finish(). Compares the restored data with the captured data, byte by byte.
+  /// [collective]
   Outcome run();
   const Times& times() const { return times_; }
-  /// The blocking of the repetition that warmed up.
+  /// Returns the blocking time of the warm-up.
   double first_blocking_s() const { return first_blocking_s_; }
 
  private:
@@ -32,7 +32,7 @@ class MeasuredLoop {
   Outcome checkpoint(int version, Times& times);
   Outcome restore(int version, Times& times);
   Outcome write(const std::string& prefix, bool sync, std::vector<double>& seconds);
-  /// Lets all ranks come together, where what is measured is long enough for that not to count.
+  /// Synchronises all ranks, if the measured time is so long that a barrier is negligible.
   void meet() const;
 
   BackEnd& system_;

@@ -1,7 +1,8 @@
-"""What bench/peers/run measured, as rows of the table of docs/results/peers.md. Pure: results of the program in, rows out."""
+"""Makes the table of docs/results/peers.md from the results of bench/peers/run. Pure: results of the program in, rows
+out."""
 import statistics
 
-# Columns, in their order. `program`: the name of the system in the program; `settings`: what it is run with.
+# Columns, in order. `program`: the system's name in the program; `settings`: its run-time settings.
 COLUMNS = {
     "perdure": {"title": "Perdure", "program": "perdure", "settings": []},
     "perdure-daemon": {"title": "Perdure, daemon", "program": "perdure", "settings": ["engine.mode=daemon"]},
@@ -24,7 +25,7 @@ NOTES = {
     "fti": "FTI: without processes of its own. Blocking and restore are of a checkpoint of level 1; the store gets one of level 4, by a call that "
            "blocks until it is there. \"Durable\" adds the benchmark's own fsync.",
 }
-# Figure: (its name, kind of run, what of each repetition, digits).
+# Figure: (its name, kind of run, the values of each repetition, digits).
 RATIOS = (("blocking / memcpy", "blocking", "memcpy"),
           ("blocking / write to a fresh tmpfs file", "blocking", "fresh_write"),
           ("restore from the node / memcpy", "restore", "memcpy"),
@@ -36,35 +37,36 @@ SMALL_MILLISECONDS = (("blocking, ms", "blocking"), ("at the store, as the syste
 
 
 def available(listed, asked):
-    """(columns that can be measured, lines about those that cannot), of what the program lists."""
+    """Returns (columns that can be measured, lines about the others), from the program's list."""
     columns = [name for name in asked if COLUMNS[name]["program"] in listed]
     programs = {COLUMNS[name]["program"] for name in asked}
     return columns, [line for program, line in MISSING.items() if program in programs and program not in listed]
 
 
 def turns(columns, ranks, rounds):
-    """[(round, ranks, column)] in the order in which they run: turn by turn, every second round from behind."""
+    """Returns [(round, ranks, column)] in the order of execution: columns alternate, and every second round is
+    reversed."""
     return [(number, count, column) for number in range(rounds) for count in ranks
             for column in (columns if number % 2 == 0 else columns[::-1])]
 
 
 def spread(values):
-    """Of one value per round."""
+    """Takes one value per round."""
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "rounds": len(values)}
 
 
 def ratio(times, above, below):
-    """Median of a run's repetitions, each over what was measured beside it."""
+    """Returns the median over a run's repetitions; each value is divided by the one that was measured beside it."""
     return statistics.median(a / b for a, b in zip(times[above], times[below], strict=True))
 
 
 def sums(runs):
-    """Of all repetitions of all rounds."""
+    """Sums over all repetitions of all rounds."""
     return sum(sum(times["durable"]) for times in runs) / sum(sum(times["store_write"]) for times in runs)
 
 
 def cells_of(runs, kind, ranks, value):
-    """{column: what `value` makes of the times of its runs of that kind on so many ranks}."""
+    """Returns {column: the result of `value` for the times of its runs of that kind on so many ranks}."""
     found = {}
     for column in COLUMNS:
         times = [one["result"]["times_s"] for one in runs
@@ -83,7 +85,8 @@ def per_round(value):
 
 
 def rows(runs, size):
-    """`runs`: [{"column", "kind": "large" or "small", "ranks", "round", "result": what the program printed}]; `size`: {"bytes", "small_bytes"}."""
+    """`runs`: [{"column", "kind": "large" or "small", "ranks", "round", "result": the program's output}]; `size`:
+    {"bytes", "small_bytes"}."""
     counts = sorted({one["ranks"] for one in runs})
     all_rows = []
 
@@ -129,7 +132,7 @@ def cell_text(cell):
 
 
 def markdown(whole):
-    """The table, with a line about each system that is not here and how to read each that is."""
+    """Returns the table, with a line about each missing system and one on how to read each present one."""
     columns = [name for name in COLUMNS if any(name in one["cells"] for one in whole["rows"])]
     titles = " | ".join(COLUMNS[name]["title"] for name in columns)
     lines = [f"| figure | ranks | {titles} |", "| --- " * (2 + len(columns)) + "|"]
@@ -148,7 +151,7 @@ def markdown(whole):
 
 
 def defect(result, repetitions):
-    """What a run's result lacks, or None."""
+    """Returns the missing part of a run's result, or None."""
     for key in ("memcpy", "fresh_write", "store_write", "blocking", "stored", "durable", "restore"):
         seconds = result["times_s"].get(key, [])
         if len(seconds) != repetitions or not all(one > 0 for one in seconds):

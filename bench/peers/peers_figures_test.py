@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Tests of peers_figures.py."""
+"""Tests peers_figures.py."""
 import sys
 import unittest
 
-sys.dont_write_bytecode = True  # the tree is the user's
+sys.dont_write_bytecode = True  # leaves the user's tree unchanged
 import peers_figures
 
 
 def times(blocking, **others):
-    """As the program prints them: 1 s each unless said."""
+    """Returns times as the program prints them: 1 s each by default."""
     keys = ("memcpy", "fresh_write", "store_write", "stored", "durable", "restore")
     return {"blocking": blocking, **{key: others.get(key, [1.0] * len(blocking)) for key in keys}}
 

@@ -1,4 +1,4 @@
-// Perdure with its defaults, but for the tiers: memory alone, as the others have it.
+// Runs Perdure with its defaults, except for the tiers: memory alone, as the other systems have it.
 #include "perdure/perdure_mpi.h"
 #include "systems.hpp"
 

@@ -1,4 +1,5 @@
-// SCR: the program writes a file per rank where SCR says; SINGLE, cached on the node, flushed by threads.
+// Runs SCR: the program writes one file per rank where SCR says. The copies are SINGLE, cached on the node, and threads
+// flush them.
 #include <mpi.h>
 #include <scr.h>
 #include <unistd.h>
@@ -10,7 +11,8 @@
 #include "systems.hpp"
 
 #ifndef PERDURE_PEERS_SCR_FLUSHING
-// Releases without SCR_Flushing have no public call that tells when a flush is over. These two are the library's own.
+// Releases without SCR_Flushing have no public call that tells when a flush is over. These two are internal to the
+// library.
 extern "C" {
 int scr_flush_async_waitall(void* index);
 extern void* scr_cindex;
@@ -22,7 +24,7 @@ namespace {
 
 std::string name_of(int version) { return "peers." + std::to_string(version); }
 
-// In memory on the node, two versions, as the others have it; every one is flushed, behind the program's back.
+// Caches two versions in the node's memory, as the other systems do; every version is flushed in the background.
 constexpr const char* kSettings =
     "SCR_USER_NAME=peers;SCR_CACHE_SIZE=2;SCR_CACHE_BYPASS=0;SCR_COPY_TYPE=SINGLE;SCR_FLUSH=1;SCR_FLUSH_ASYNC=1;"
     "SCR_FLUSH_TYPE=PTHREAD;SCR_PREFIX_SIZE=2;SCR_FETCH=0;";
@@ -73,7 +75,7 @@ class ScrBackEnd : public BackEnd {
 #endif
   }
   bool syncs() const override { return true; }
-  // SCR finds what can be restored when it is initialised.
+  // SCR finds restorable checkpoints when it is initialised.
   Outcome prepare_restore(int version) override {
     if (SCR_Finalize() != SCR_SUCCESS) return called(false, "SCR_Finalize");
     if (SCR_Init() != SCR_SUCCESS) return called(false, "SCR_Init");

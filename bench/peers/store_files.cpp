@@ -12,7 +12,7 @@
 namespace perdure::peers_bench {
 namespace {
 
-// Directories, too: a file's name is in there.
+// Includes directories, because they hold the files' names.
 std::vector<std::string> paths_below(const std::string& directory) {
   std::vector<std::string> all{directory};
   std::error_code error;

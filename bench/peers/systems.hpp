@@ -1,5 +1,5 @@
 #pragma once
-// The systems that this program was built with.
+// Lists the systems that this program was built with.
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,10 +14,10 @@ struct SystemEntry {
   std::function<std::unique_ptr<BackEnd>()> make;
 };
 
-/// Linked with the fakes of bench/peers/fakes: what it measures says nothing about any system.
+/// Whether it is linked with the fakes of bench/peers/fakes, so that its measurements are meaningless.
 bool with_fakes();
 const std::vector<SystemEntry>& systems();
-/// nullptr: this program was built without it.
+/// Returns nullptr if this program was built without the system.
 std::unique_ptr<BackEnd> make_back_end(const std::string& name);
 
 std::unique_ptr<BackEnd> perdure_back_end();

@@ -1,5 +1,5 @@
-// VeloC: memory-based checkpoints, transferred by its active backend, a process that VELOC_Init starts. It outlives the
-// program and keeps the configuration that it was started with: bench/peers/run ends it behind each run.
+// Runs VeloC: memory-based checkpoints, transferred by its active backend, a process that VELOC_Init starts. It
+// outlives the program and keeps its first configuration, so bench/peers/run ends it after each run.
 #include <veloc.h>
 
 #include <cstdlib>
@@ -15,12 +15,12 @@ class VelocBackEnd : public BackEnd {
  public:
   Outcome initialise(const Place& place) override {
 #ifdef PERDURE_PEERS_VELOC_BIN
-    ::setenv("VELOC_BIN", PERDURE_PEERS_VELOC_BIN, 0);  // where CMake found it; what a user has set counts
+    ::setenv("VELOC_BIN", PERDURE_PEERS_VELOC_BIN, 0);  // where CMake found it; the user's setting has priority
 #endif
     const std::string scratch = place.node + "/veloc", persistent = place.store + "/veloc", meta = persistent + "-meta";
     for (const std::string& path : {scratch, persistent, meta})
       if (Outcome made = make_directory(path); !made) return made;
-    // `mode` is mandatory in older releases. Erasure coding is for several nodes; the sums of `chksum` are kept in
+    // `mode` is mandatory in older releases. Erasure coding needs several nodes; checksums of `chksum` are stored in
     // meta.
     std::string text = "scratch = " + scratch + "\npersistent = " + persistent + "\nmeta = " + meta +
                        "\nmode = async\nscratch_versions = 2\nmax_versions = 2\nec_interval = -1\n";

@@ -1,6 +1,6 @@
-// What iterations of the kernels cost behind a restart, out of what bench/process/run wrote: percent of what they cost
-// before, threads and pages where they were, and anywhere. (A. Saini, Affinity-Aware Checkpoint Restart, 2014, tables
-// 5.2 and 5.3)
+// Plots iteration times of the kernels after a restart, from the results of bench/process/run. The plot shows percent
+// of the time before, with threads and pages at their places, and anywhere. (A. Saini, Affinity-Aware Checkpoint
+// Restart, 2014, tables 5.2 and 5.3)
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What a capture is measured beside: the same bytes copied in memory, and written to a fresh file.
+// Measures the references of a capture: the same bytes copied in memory, and written to a fresh file.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-"""What bench/process/run measured, as figures beside their goals. Pure: what programs printed in, figures out."""
+"""Compares the results of bench/process/run with their goals. Pure: output of the programs in, figures out."""
 import pathlib
 import re
 import statistics
@@ -22,7 +22,8 @@ def at_most(key, value, **others):
 
 
 def beside(turns, key):
-    """Medians of the ratios with a plain copy and a plain write of as many bytes, each measured in the same turn."""
+    """Returns the medians of the ratios to a plain copy and a plain write of as many bytes, each measured in the same
+    turn."""
     return (f"{statistics.median(one[key] / one['plain']['memcpy_s'] for one in turns):.2f} times a memcpy and "
             f"{statistics.median(one[key] / one['plain']['write_s'] for one in turns):.2f} times a write of as many bytes to the same file "
             "system")
@@ -46,13 +47,13 @@ def share(kept, of):
 
 
 def overhead(turns, key, digits=4):
-    """Median of the ratios of modes in turn, less 1."""
+    """Returns the median of the ratios of alternating modes, less 1."""
     return round(statistics.median(one["keep"][key] / one["none"][key] for one in turns) - 1, digits)
 
 
 def affinity_figures(turns, command):
-    """`turns`: [{"keep": {"restart_s", "masks", "masks_kept", "pages", "pages_kept"}, "none": ..., "captured": {"keep": {"checkpoint_s",
-    "record_bytes", "page_bytes"}, "none": ...}}], of one process each."""
+    """`turns`: [{"keep": {"restart_s", "masks", "masks_kept", "pages", "pages_kept"}, "none": ..., "captured":
+    {"keep": {"checkpoint_s", "record_bytes", "page_bytes"}, "none": ...}}], of one process each."""
     keep, none = ({key: sum(one[mode][key] for one in turns) for key in ("masks", "masks_kept", "pages", "pages_kept")}
                   for mode in ("keep", "none"))
     others = {"unit": "share", "at_least": True, "command": command}
@@ -79,13 +80,13 @@ def no_affinity(why, command):
 
 
 def iterations(lines):
-    """{number: seconds} of what a kernel printed with --times."""
+    """Returns {number: seconds} from a kernel's output with --times."""
     found = (re.match(r"\s*(\d+) \S+ ([\d.]+) s$", line) for line in lines)
     return {int(one[1]): float(one[2]) for one in found if one}
 
 
 def before_and_after(lines, seen):
-    """Medians of seconds per iteration until the capture was asked for, and from the second one behind that on."""
+    """Returns medians of seconds per iteration before the capture request, and from the second iteration after it on."""
     seconds = iterations(lines)
     before = [value for number, value in seconds.items() if number <= seen]
     after = [value for number, value in seconds.items() if number > seen + 1]
@@ -93,12 +94,12 @@ def before_and_after(lines, seen):
 
 
 def change(agnostic, keep):
-    """As the paper has it: by how much of the agnostic one it is less, in percent."""
+    """Returns, as in the paper, by how many percent it is less than the agnostic one."""
     return None if not agnostic else round(100 * (agnostic - keep) / agnostic, 2)
 
 
 def kernel_table(kernels):
-    """Tables like 5.2 and 5.3. `kernels`: {name: {"keep": {...}, "agnostic": {...}}}, medians."""
+    """Returns tables like 5.2 and 5.3. `kernels`: {name: {"keep": {...}, "agnostic": {...}}}, medians."""
     lines = ["| kernel | pages | checkpoint s | frozen s | restart s keep / agnostic | migrations keep / agnostic | s per iteration before | "
              "after, keep | after, agnostic | change of it |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for name, one in kernels.items():

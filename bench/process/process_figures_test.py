@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tests of process_figures.py."""
+"""Tests process_figures.py."""
 import sys
 import unittest
 
-sys.dont_write_bytecode = True  # the tree is the user's
+sys.dont_write_bytecode = True  # leaves the user's tree unchanged
 import process_figures
 
 

@@ -1,5 +1,5 @@
-// A program to be captured: threads that have touched so much memory, and go on writing to a small part of it. Sent
-// SIGTERM it looks whether all of its memory is what it should be, and says so.
+// A program to be captured: its threads have touched this much memory, and keep writing to a small part of it. On
+// SIGTERM it verifies all of its memory, and prints the result.
 #include <signal.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ bool right(const Memory& memory, std::size_t page, std::uint64_t round) {
   return true;
 }
 
-// The pages of one thread: touched by it, and those that are hot written for ever. How many are wrong at the end.
+// Touches the pages of one thread, and writes the hot ones until the end. Returns how many are wrong at the end.
 std::size_t live(const Memory& memory, std::size_t begin, std::size_t last, std::atomic<int>& touched) {
   for (std::size_t page = begin; page < last; ++page) fill(memory, page, 0);
   ++touched;

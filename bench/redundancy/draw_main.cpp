@@ -1,4 +1,4 @@
-// Table 1 as a plot, out of what bench/redundancy/run wrote: seconds of a checkpoint over nodes, one line per scheme.
+// Plots Table 1 from the results of bench/redundancy/run: seconds of a checkpoint over nodes, one line per scheme.
 #include <map>
 #include <string>
 

@@ -1,4 +1,4 @@
-"""What bench/redundancy/run measured, as figures beside their goals. Pure: results of the programs in, figures out."""
+"""Compares the results of bench/redundancy/run with their goals. Pure: results of the programs in, figures out."""
 import re
 import statistics
 
@@ -13,12 +13,14 @@ def reaches(value, goal, at_least):
 
 
 def pairs_of(value, goal):
-    """Values beside their goals: numbers, or objects with the same keys, where some may have no goal."""
+    """Returns pairs of a value and its goal. Both are numbers, or objects with the same keys, where some may have no
+    goal."""
     return [(value[key], goal[key]) for key in goal] if isinstance(goal, dict) else [(value, goal)]
 
 
 def figure(value, goal, *, unit, reference, command, at_least):
-    """`value` and `goal` are numbers, or objects with the same keys; all of them must be reached. No value: a reason."""
+    """`value` and `goal` are numbers, or objects with the same keys; all of them must be reached. Figures without a
+    value are made by missing()."""
     return {"value": value, "unit": unit, "reference": reference, "goal": goal,
             "comparison": ">=" if at_least else "<",
             "reached": "yes" if all(reaches(one, wanted, at_least) for one, wanted in pairs_of(value, goal)) else "no",
@@ -26,7 +28,7 @@ def figure(value, goal, *, unit, reference, command, at_least):
 
 
 def at_most(value, goal, **others):
-    """A goal that is just met is reached."""
+    """A value that equals its goal reaches it."""
     one = figure(value, goal, at_least=False, **others)
     return {**one, "comparison": "<=", "reached": "yes" if all(one <= wanted for one, wanted in pairs_of(value, goal)) else "no"}
 
@@ -93,7 +95,7 @@ def kernel_figures(result, command):
 
 
 def table_1_figure(times, command):
-    """`times`: {nodes: {scheme: [seconds of a checkpoint until level node, one per run]}}; runs take turns."""
+    """`times`: {nodes: {scheme: [seconds of a checkpoint until level node, one per run]}}; runs alternate."""
     ratios = {nodes: statistics.median(a / b for a, b in zip(of["partner"], of["buddy"])) for nodes, of in times.items()}
     goals = {nodes: PAPER_TABLE_1[nodes] for nodes in ratios}
     one = figure(rounded(ratios), goals, unit="time ratio by number of nodes", command=command, at_least=True,
@@ -104,7 +106,7 @@ def table_1_figure(times, command):
 
 
 def rebuilt_ms(reports, rank):
-    """From Perdure's own report on the restart: how long the engine of `rank` needed until all was rebuilt."""
+    """Returns how long the engine of `rank` took to rebuild everything, from Perdure's own report on the restart."""
     for report in reports:
         found = re.search(rf"recovered: .*rank {rank}: [^,]* rebuilt, .* in (\d+) ms", report)
         if found:
@@ -134,7 +136,7 @@ def guard_figure(result, command):
 
 
 def parity_server_figures(result, command):
-    """`result`: what parity_server_bench printed, or text: why there is nothing."""
+    """`result`: the output of parity_server_bench, or a text that says why there is none."""
     pulled = "this project's xor between the nodes, which pulls like the server does"
     ring = "distributed xor as in the paper: parts go round a ring of the nodes"
     bandwidth, cpu = "bandwidth ratio", "ratio of the nodes' processor time"
@@ -168,7 +170,7 @@ def text(key, one):
 
 
 def markdown(figures):
-    """The table of a page of docs/results; with a column of what was before where figures say so."""
+    """Returns the table of a page of docs/results; with a column of earlier values if figures have them."""
     before = any("before" in one for one in figures.values())
     columns = ["figure", "unit, and beside what", *(["before"] if before else []), "goal", "measured", "reached", "command"]
     lines = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]

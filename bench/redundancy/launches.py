@@ -1,4 +1,4 @@
-"""How bench/redundancy/run starts the programs, and what it destroys in between."""
+"""Starts the programs of bench/redundancy/run, and destroys nodes in between."""
 import json
 import os
 import pathlib
@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-# nbody's state is nearly all trajectory: so many bytes per step and rank.
+# nbody's state is nearly all trajectory: this many bytes per step and rank.
 BODIES_PER_RANK = 64
 STEP_BYTES = BODIES_PER_RANK * 3 * 8
 
@@ -16,12 +16,12 @@ class Failed(Exception):
 
 
 class Launcher:
-    """Starts programs of one build; everything they write is under one temporary directory per launch."""
+    """Starts programs of one build; all their files are under one temporary directory per launch."""
 
     def __init__(self, build, parent):
         self.build, self.parent = build, parent
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("PERDURE_")}
-        # Open MPI's plug-ins are unloaded before the leak check, so that what they keep cannot be told from ours by name.
+        # Open MPI unloads its plug-ins before the leak check, so their leaks cannot be excluded by name.
         self.environment["ASAN_OPTIONS"] = self.environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         if os.geteuid() == 0:
             self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -50,7 +50,7 @@ class Launcher:
         return done.stdout
 
     def json(self, name, arguments, ranks=None):
-        """The result of a program that prints one JSON object, and the command that repeats it."""
+        """Returns the result of a program that prints one JSON object, and the command that repeats it."""
         words = self.words(name, [*arguments, "--json"], ranks)
         return json.loads(self.start(words)), shown(words[:-1], self.build)
 
@@ -59,13 +59,14 @@ class Launcher:
 
 
 def shown(words, build):
-    """A command as a reader of the results would type it in the root of the tree."""
+    """Returns a command as a reader of the results would type it in the root of the tree."""
     return " ".join(words).replace(str(build), "build/release").replace(os.environ.get("PERDURE_TEST_MPIRUN", "mpirun"),
                                                                       "mpirun")
 
 
 def nbody_checkpoint_s(launcher, nodes, scheme, mib, steps):
-    """Median seconds of a checkpoint until level node, of nbody on `nodes` nodes with one rank each, without computation."""
+    """Returns median seconds of a checkpoint until level node, of nbody on `nodes` nodes with one rank each, without
+    computation."""
     with launcher.directory() as name:
         memory = pathlib.Path(name)
         (memory / "input.txt").write_text(
@@ -74,7 +75,7 @@ def nbody_checkpoint_s(launcher, nodes, scheme, mib, steps):
         settings = {
             "PERDURE_STORE_PATH": name + "/store", "PERDURE_NODE_PATH": name, "PERDURE_TIER_ORDER": "memory",
             "PERDURE_NODE_RANKS_PER_NODE": "1", "PERDURE_REDUNDANCY_SCHEME": scheme, "PERDURE_REDUNDANCY_IN_CALL": "true",
-            # Of two nodes one can be lost. With more parities there would be no level node to wait for.
+            # Two nodes can only lose one. With more parities they would never reach level node.
             "PERDURE_REDUNDANCY_PARITIES": str(min(2, nodes - 1)),
             "PERDURE_RETENTION_KEEP_LAST": "1", "PERDURE_FLUSH_MAX_BANDWIDTH": str(2 * mib << 20)}
         words = launcher.words("nbody", [memory / "input.txt", "--json-stats", memory / "statistics.json"], nodes)
@@ -86,7 +87,7 @@ def nbody_checkpoint_s(launcher, nodes, scheme, mib, steps):
 
 
 def lose_a_node(launcher, nodes, victim, arguments):
-    """The second launch's result: `victim` was killed, with all others, and what it held is gone; a spare replaces it."""
+    """Returns the second launch's result: all ranks were killed and the data of `victim` is gone; a spare replaces it."""
     with launcher.directory() as name:
         common = ["--directory", name, *arguments]
         kept = json.loads(launcher.start(launcher.words("rebuild", ["--keep", *common], nodes), may_die=True) or "null")
@@ -102,13 +103,14 @@ def lose_a_node(launcher, nodes, victim, arguments):
 
 
 def fixed_overhead(launcher, size, schemes):
-    """How long a version of 4 KiB per rank takes until level node, two ranks on each node: level_node's result, and its command."""
+    """Measures how long a version of 4 KiB per rank takes to level node, with two ranks on each node. Returns
+    level_node's result and its command."""
     return launcher.json_in_directory("level_node", ["--bytes", "4KiB", "--ranks-per-node", 2, "--repetitions", size["repetitions"],
                                                      "--schemes", ",".join(schemes), "--flush", 0], size["ranks"])
 
 
 def touch_memory(directory, mebibytes):
-    """Has the system give a file so much memory, and takes it back: half of what is free at most."""
+    """Makes the system give this much memory to a file, and takes it back: at most half of the free memory."""
     room = os.statvfs(directory)
     block = bytes(1 << 20)
     with tempfile.NamedTemporaryFile(prefix="perdure-touched-", dir=directory) as file:
@@ -117,9 +119,9 @@ def touch_memory(directory, mebibytes):
 
 
 def rebuilds(launcher, size, victim, say):
-    """{scheme: [result of the second launch]}, of four nodes with one rank each."""
-    # A virtual machine may get each page from its host when it is first touched: without this the first scheme would pay
-    # for that. Four nodes have data, what is expected, slots and redundancy.
+    """Returns {scheme: [result of the second launch]}, of four nodes with one rank each."""
+    # A virtual machine may get each page from its host at the first touch. Without this, the first scheme would pay for
+    # that. Four nodes have data, expected data, slots and redundancy.
     touch_memory(launcher.parent, 4 * 6 * size["mib"])
     runs = {}
     for scheme in size["schemes"]:

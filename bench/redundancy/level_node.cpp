@@ -24,7 +24,7 @@ double processor_s(int of) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// What the other threads of this process have used: with an embedded engine, all that is done in the background.
+/// Returns the processor time of this process's other threads: with an embedded engine, all background work.
 double background_s() { return processor_s(RUSAGE_SELF) - processor_s(RUSAGE_THREAD); }
 
 double sum_of_all(double value) {
@@ -32,14 +32,14 @@ double sum_of_all(double value) {
   return value;
 }
 
-// A version that cannot reach level node is waited for at the store, and reported: its time would be that of the store.
+// A version that cannot reach level node is waited for in the store, and reported: its time would be that of the store.
 base::Status nothing_to_report(ProtectedJob& job) {
   const auto reports = job.reports();
   return micro::agree(reports.empty() ? base::Status{}
                                       : base::fail(PERDURE_UNAVAILABLE, "what is measured", reports.front()));
 }
 
-// The flush to the store, slow as it is, must be over before somebody else is measured.
+// The slow flush to the store must be over before the next contender is measured.
 base::Status take_turn(Contender& one, std::int64_t version, bool counted) {
   const bool single = one.times.scheme == "single";
   MPI_Barrier(MPI_COMM_WORLD);
@@ -92,7 +92,7 @@ base::Result<Times> measure(const LevelNode& settings, const micro::World& world
     const bool counted = repetition > 0;  // the first one warms up
     PERDURE_TRY(const double write, plain.write());
     const double sends = plain.send(), copy = plain.copy();
-    for (std::size_t i = 0; i < all.size(); ++i)  // nobody always follows the same one
+    for (std::size_t i = 0; i < all.size(); ++i)  // the order alternates
       PERDURE_CHECK(take_turn(all[(i + static_cast<std::size_t>(repetition)) % all.size()], repetition, counted));
     if (counted) times.plain_write.push_back(write);
     if (counted) times.plain_sends.push_back(sends);

@@ -1,5 +1,5 @@
-// What it costs that checkpoints survive the loss of nodes: how long the application stands still, and how long it
-// takes until they do, with every scheme in turn.
+// Measures the cost of surviving the loss of nodes, with every scheme in turn. It measures how long the application is
+// blocked, and how long until its checkpoints survive.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -18,7 +18,7 @@ TEST(RedundancyOutcome, RatiosAreTakenWithinARepetitionBeforeTheirMedian) {
   const Json j = to_json(times_of_three());
   const Json& one = j["schemes"][1];
   EXPECT_EQ(one["blocking_s"], 4.0);
-  EXPECT_EQ(one["blocking_over_single"], 1.0);  // of 1, 2, 1; medians would give 2
+  EXPECT_EQ(one["blocking_over_single"], 1.0);  // the median of 1, 2, 1; a ratio of medians would give 2
   EXPECT_EQ(one["level_node_over_plain_write"], 1.0);
   EXPECT_EQ(one["level_node_over_plain_sends"], 8.0);
   EXPECT_EQ(one["background_cpu_s"], 3.0);

@@ -1,4 +1,4 @@
-"""How the scripts run that measure: parts in turn, the file with what they found, the command line."""
+"""Runs measuring scripts: their parts in turn, the file with the results, and the command line."""
 import argparse
 import json
 import os
@@ -11,7 +11,7 @@ def say(text):
 
 
 def parts_of(run):
-    """The names of a class's parts: its methods."""
+    """Returns the names of a class's parts: its methods."""
     return [name for name in vars(run) if not name.startswith("_")]
 
 
@@ -24,7 +24,7 @@ def measure(run, parts):
 
 
 def write(path, size, run):
-    """What other parts wrote before stays; their figures are of another time, which each of them says."""
+    """Keeps the results of other parts from earlier runs; each says when it was measured."""
     whole = json.loads(path.read_text()) if path.exists() else {"figures": {}, "measured": {}}
     now = {"size": size, "at": time.strftime("%Y-%m-%d %H:%M"), "load": round(os.getloadavg()[0], 1)}
     whole["processors"] = os.cpu_count()

@@ -24,7 +24,7 @@ struct Retained {
   std::int64_t version = 0;
 };
 
-/// Series by what they are of, in the order of their first size.
+/// Groups series by what they measure, in the order of their first size.
 class Collected {
  public:
   explicit Collected(int ranks) : ranks_(ranks) {}
@@ -71,7 +71,7 @@ base::Status repeat(const Pdrio& settings, Retained& one, Plain& plain, Collecte
   return {};
 }
 
-// All in turn in every repetition.
+// Measures all jobs in turn in every repetition.
 base::Status measure_size(const Pdrio& settings, std::vector<Retained>& jobs, Plain& plain, Collected& all,
                           micro::Progress& progress) {
   for (int repetition = 0; repetition <= settings.common.repetitions; ++repetition) {
@@ -102,7 +102,8 @@ base::Result<std::vector<Retained>> open_both(const Pdrio& settings, const std::
   return jobs;
 }
 
-// The paper's models of partner and buddy (4.1.2), from the parts measured beside them; it takes B_write for the copy.
+// Composes the paper's models of partner and buddy (4.1.2) from the parts measured beside them; the paper uses B_write
+// for the copy.
 void compose(const Pdrio& settings, const Collected& all, micro::Results& results) {
   const bool partner = settings.job.scheme == "partner";
   if (!partner && settings.job.scheme != "buddy") return;
@@ -126,7 +127,7 @@ base::Status measure(const Pdrio& settings, const micro::World& world, const std
   std::unique_ptr<Plain> plain;
   for (const std::uint64_t bytes : sizes) {
     all.begin_size(bytes);
-    // The one before goes only when nothing is protected in it any more.
+    // The old data must live until no handle protects it any more.
     auto next = std::make_unique<Plain>(world, settings.job.ranks_per_node, directory, bytes);
     for (Retained& one : jobs) PERDURE_CHECK(micro::agree(one.job->protect(next->data())));
     plain = std::move(next);

@@ -1,5 +1,5 @@
 #pragma once
-// pario through Perdure (D5.4, 4.1: scrio): checkpoints of growing size, with retention and without, beside plain
+// Runs pario through Perdure (D5.4, 4.1: scrio): checkpoints of growing size, with retention and without, beside plain
 // files.
 #include <string>
 
@@ -15,9 +15,9 @@ struct Pdrio {
   JobOptions job;
 };
 
-/// Series "pdrio": the checkpoint call, until level node (with a scheme) and until the store, by retention; "pario": a
-/// fresh file per rank; and "parts": sends to the next node and copies in memory. With models, and with a scheme the
-/// paper's composition of it. [collective]
+/// Makes series "pdrio" by retention: the checkpoint call, the time until level node (with a scheme), and until the
+/// store. Series "pario" has a fresh file per rank; "parts" has sends to the next node and copies in memory. Adds
+/// models, and with a scheme their composition as in the paper. [collective]
 base::Status measure(const Pdrio& settings, const micro::World& world, const std::string& directory,
                      micro::Results& results);
 

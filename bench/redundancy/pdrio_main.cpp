@@ -1,4 +1,4 @@
-// pdrio: what checkpoints of growing size take, call by call, beside plain files.
+// Runs pdrio: it measures checkpoints of growing size, call by call, beside plain files.
 #include "base/json.hpp"
 #include "pdrio.hpp"
 #include "run.hpp"

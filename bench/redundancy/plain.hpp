@@ -1,5 +1,5 @@
 #pragma once
-// The plain ways to move what checkpoints move: what they are compared with. [all collective]
+// Provides the references: plain ways to move the same bytes as checkpoints. [all collective]
 #include <string>
 #include <vector>
 
@@ -9,14 +9,14 @@ namespace perdure::redundancy_bench {
 
 class Plain {
  public:
-  /// `directory`: of the files, on the file system of the tiers.
+  /// `directory`: for the files, on the file system of the tiers.
   Plain(const micro::World& world, int ranks_per_node, std::string directory, std::size_t bytes);
   std::vector<char>& data() { return data_; }
-  /// Seconds to write the data to a file that did not exist; it is removed outside the time.
+  /// Returns the seconds to write the data to a new file; it is removed outside of the time.
   base::Result<double> write() const;
-  /// To the rank at the same place of the next node, and from that of the one before.
+  /// Sends to the rank at the same place of the next node, and receives from that of the node before.
   double send();
-  /// Within memory.
+  /// Copies within memory.
   double copy();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// One handle of Perdure as the benchmarks use it: opened with a scheme, in directories of its own. Several may be open
-// beside each other, so that schemes take turns within a repetition.
+// Wraps one handle of Perdure for the benchmarks: opened with a scheme, in its own directories. Several may be open at
+// once, so that schemes alternate within a repetition.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,22 +13,22 @@ namespace perdure::redundancy_bench {
 
 struct JobOptions {
   std::string name;       ///< of the job and its store; one per handle
-  std::string directory;  ///< of nodes, tiers and store; on a memory file system to measure memory tiers
+  std::string directory;  ///< for nodes, tiers and store; on a memory file system to measure memory tiers
   std::string scheme = "single";
   int ranks_per_node = 1, group_size = 8, parities = 2;
   std::string engine = "embedded", chunk = {};  ///< empty: Perdure's default
-  std::uint64_t flush_bytes_per_s = 0;          ///< the most that a node writes to the store; 0: no limit
+  std::uint64_t flush_bytes_per_s = 0;          ///< limit of a node's writes to the store; 0: no limit
   std::string more;                             ///< further options, "key=value" separated by semicolons
 
-  /// For perdure_open_mpi().
+  /// Returns the text for perdure_open_mpi().
   std::string text() const;
 };
 
-/// Every call is collective and gives the same outcome on all ranks.
+/// Every call is collective and has the same outcome on all ranks.
 class ProtectedJob {
  public:
   static base::Result<std::unique_ptr<ProtectedJob>> open(const JobOptions& options);
-  /// Without a word about what does not reach the store any more.
+  /// Does not report versions that do not reach the store.
   ~ProtectedJob();
   ProtectedJob(const ProtectedJob&) = delete;
   ProtectedJob& operator=(const ProtectedJob&) = delete;
@@ -37,10 +37,10 @@ class ProtectedJob {
   base::Status checkpoint(std::int64_t version);
   base::Status wait(std::int64_t version, perdure_level level);
   base::Status retire(std::int64_t version);
-  /// The newest version; which one it was.
+  /// Restores the newest version, and returns its number.
   base::Result<std::int64_t> restore();
   base::Status close();
-  /// What the background has reported on this rank's node since the last call. [local]
+  /// Returns the background reports on this rank's node since the last call. [local]
   std::vector<std::string> reports();
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kVersion = 1;
 
-/// Of the engine in this process: it holds the lock in its directory open. Empty where there is none.
+/// Finds the directory of the engine in this process, by its open lock. Empty if there is none.
 std::string engine_directory() {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
@@ -21,7 +21,7 @@ std::string engine_directory() {
   return {};
 }
 
-/// The texts of all ranks, in rank order, without empty ones. [collective]
+/// Gathers the texts of all ranks, in rank order, without empty ones. [collective]
 Json all_texts(const std::vector<std::string>& mine, const micro::World& world) {
   Json all = Json::array();
   for (int rank = 0; rank < world.size(); ++rank) {
@@ -38,7 +38,7 @@ std::vector<char> contents(const Rebuild& settings, const micro::World& world) {
   return data;
 }
 
-/// One rank copies while the others sleep: memory is its alone.
+/// One rank copies while the others sleep, so that it has all memory bandwidth.
 double memcpy_alone(const std::vector<char>& data, std::vector<char>& target, const micro::World& world) {
   double seconds = 0;
   if (world.rank() == 0) seconds = bench::copy_to_warm_memory(target, data);

@@ -1,4 +1,4 @@
-// One of the two launches around the loss of a node; bench/redundancy/run destroys the node between them.
+// Runs one of the two launches around the loss of a node; bench/redundancy/run destroys the node between them.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--set", s.job.more, "further options, key=value separated by semicolons");
 }
 
-// Nearly no flush: what is restored must come from other nodes, and nothing must be in their way.
+// Slows the flush to almost nothing: the restored data must come from other nodes, without interference.
 void hold_back_the_flush(JobOptions& job, const std::string& nodes) {
   job.flush_bytes_per_s = 2U << 20;
   job.more += std::string(job.more.empty() ? "" : ";") + "engine.drain_timeout=0.1";

@@ -55,7 +55,7 @@ void Disturbed::check(perdure_status status, const char* call) const {
   if (status != PERDURE_OK) give_up(std::string(call) + ": " + perdure_error_text(handle_));
 }
 
-/// Ranks go by what rank 0's node knows.
+/// All ranks use the answer of rank 0's node.
 bool Disturbed::stored(const char* name, std::int64_t version) const {
   int known = 0;
   if (world_.rank() == 0) {
@@ -91,7 +91,7 @@ void Disturbed::checkpoint(bool large) {
   flush_.begin = now_s();
 }
 
-/// At the end of a batch at whose begin it ran.
+/// Called at the end of a batch that began beside the flush.
 void Disturbed::look_at_flush(double seconds) {
   flush_.runs = !stored(kLarge, flush_.version);
   if (!flush_.runs) {
@@ -102,7 +102,7 @@ void Disturbed::look_at_flush(double seconds) {
   ++flush_.batches;
 }
 
-// A batch counts when the flush ran at its begin and at its end, or nothing did at either.
+// A batch counts if the flush ran at its begin and at its end, or no flush at either.
 void Disturbed::turn(bool large) {
   checkpoint(large);
   bool small_runs = !large;
@@ -115,14 +115,14 @@ void Disturbed::turn(bool large) {
   }
 }
 
-// Where it may disturb little it may take minutes.
+// A flush with a small slowdown limit may take minutes.
 void Disturbed::end_long_flush() {
   check(perdure_wait(handle_, kLarge, flush_.version, PERDURE_LEVEL_STORE, PERDURE_FOREVER), "wait");
   flush_.runs = false;
   flush_.seconds = now_s() - flush_.begin;
 }
 
-/// Seconds of a batch beside which nothing runs.
+/// Returns the seconds of a batch without a flush.
 double Disturbed::alone() {
   undisturbed_.clear();
   do {
@@ -140,7 +140,7 @@ nlohmann::json Disturbed::run() {
     turn(true);
     const double after = alone(), between = (before + after) / 2;
     before = after;
-    if (i < settings_.before || flush_.batches == 0) continue;  // warms up; ended before anybody looked
+    if (i < settings_.before || flush_.batches == 0) continue;  // warms up, or ended before the first look
     undisturbed_s.push_back(between / steps_);
     disturbed_s.push_back(flush_.disturbed_s / flush_.batches / steps_);
     flush_s.push_back(flush_.seconds);

@@ -1,5 +1,5 @@
-// What a checkpoint's call and a restore take beside memcpy, before and after, by number of ranks, out of what
-// bench/speed/run wrote.
+// Plots the times of a checkpoint's call and of a restore, relative to memcpy, before and after, by number of ranks. It
+// reads the results of bench/speed/run.
 #include <string>
 #include <utility>
 

@@ -1,5 +1,6 @@
-// What a flush to the store costs a program that computes meanwhile: a Jacobi stencil, on a grid beyond the last cache
-// and on one within it. Ways to write are compared by runs in alternation (bench/speed/run --only interference).
+// Measures how much a flush to the store slows a program that computes meanwhile. The program is a Jacobi stencil, on a
+// grid that exceeds the last cache and on one that fits. To compare ways of writing, alternate runs
+// (bench/speed/run --only interference).
 //   mpirun -n 2 build/release/bench/interference --direct true [--max-slowdown 0.1] [--bytes 256MiB] [--store
 //   DIRECTORY]
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// What a program loses in the second after a checkpoint's call, by how much of its memory it rewrites at once; for one
-// capture.mode. Modes are compared by runs in alternation (bench/speed/run --only lost).
+// Measures how much time a program loses in the second after a checkpoint's call, for one capture.mode. The program
+// rewrites different shares of its memory at once. To compare modes, alternate runs (bench/speed/run --only lost).
 //   build/release/bench/lost_time --capture cow [--bytes 256MiB] [--turns 5] [--store DIRECTORY]
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kWords = Rewritten::kPageBytes / sizeof(std::uint64_t);
 constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15ULL;
-constexpr std::size_t kAligned = 2U << 20;  // so that the system may give huge pages, as it does to large arrays
+constexpr std::size_t kAligned = 2U << 20;  // so that the system can use huge pages, as for large arrays
 
 std::uint64_t first_word(std::size_t page, std::uint32_t generation) {
   return (static_cast<std::uint64_t>(page) << 32 | generation) * 0xbf58476d1ce4e5b9ULL + 1;
 }
 
-// As fast as memory takes it: what is timed is the writing.
+// Writes as fast as memory allows, because the writing is timed.
 void write_page(std::byte* to, std::uint64_t word) {
   auto* words = reinterpret_cast<std::uint64_t*>(to);
   for (std::size_t i = 0; i < kWords; ++i) words[i] = word + i * kStep;

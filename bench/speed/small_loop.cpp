@@ -1,6 +1,6 @@
-// small_loop COUNT: so many checkpoints of 4 KiB, one after the other as fast as they go. Prints, as JSON, how long the
-// first and the last hundred took, and how many descriptors this process had, and how many versions waited for the
-// store, at most. The newest version has to come back. Store, node and mode are the environment's.
+// small_loop COUNT makes this many checkpoints of 4 KiB, as fast as possible. Prints as JSON the time of the first and
+// the last hundred. It also prints the most descriptors of this process, and the most versions waiting for the store.
+// The newest version has to come back. The environment sets store, node and mode.
 #include <dirent.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// The one that looks is among them.
+// Includes the descriptor that reads the directory.
 long descriptors() {
   DIR* directory = ::opendir("/proc/self/fd");
   if (directory == nullptr) return -1;

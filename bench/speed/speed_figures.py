@@ -1,4 +1,5 @@
-"""What bench/speed/run measured, as figures beside their goals and what was before. Pure: what programs printed in, figures out."""
+"""Compares the results of bench/speed/run with their goals and earlier values. Pure: output of the programs in, figures
+out."""
 import pathlib
 import statistics
 import sys
@@ -13,10 +14,12 @@ GOALS = {"small_checkpoint_ms": {"1": 0.08, "4": 0.3}, "blocking_over_memcpy": d
          "restore_over_memcpy": dict.fromkeys(RANKS, 1.3), "durable_over_plain": dict.fromkeys(RANKS, 0.7),
          "durable_buffered_over_plain": dict.fromkeys(RANKS, 1.05), "cow_blocking_over_memcpy": dict.fromkeys(RANKS, 0.15),
          "cow_lost_over_copy_lost": {0.01: 0.2, 0.1: 0.4, 1: 1.1},
-         # Past the cache, over through it, by what the cache has; beside a flush, over undisturbed: at most what it is through the
-         # cache, and with flush.max_slowdown what that says.
+         # The ratio of restores past the cache to those through it, by the cached share. Also the ratio of steps beside
+         # a flush to undisturbed ones. It is at most that of flushes through the cache, or with flush.max_slowdown the
+         # limit.
          "store_restore_direct_over_buffered": {"nothing": 1, "all": 1.05}, "flush_slowdown": None, "limited_flush_slowdown": None}
-# docs/results/peers.json (22 November 2026; on 1 rank the issue), and docs/results/redundancy.md (25 November).
+# Values from docs/results/peers.json (22 November 2026; on 1 rank the issue), and docs/results/redundancy.md (25
+# November).
 BEFORE = {"small_checkpoint_ms": {"1": 0.45, "4": 1.95}, "blocking_over_memcpy": {"1": 1.55, "2": 1.42, "4": 1.43},
           "restore_over_memcpy": {"1": 1.5, "2": 1.64, "4": 1.48}, "durable_over_plain": {"1": 1.18, "2": 1.24, "4": 1.2},
           "durable_buffered_over_plain": {"1": 1.18, "2": 1.24, "4": 1.2},
@@ -25,7 +28,8 @@ BEFORE = {"small_checkpoint_ms": {"1": 0.45, "4": 1.95}, "blocking_over_memcpy":
 
 
 def _by_ranks(key, rounds, value, goal=None, **others):
-    """`rounds`: one for each time that all was measured, {ranks: what async_checkpoint printed}; the median of their values counts."""
+    """`rounds`: one per measurement of all ranks, {ranks: output of async_checkpoint}; the median of their values
+    counts."""
     values = {ranks: [value(one[ranks]) for one in rounds] for ranks in rounds[0]}
     wanted = goal or GOALS[key]
     figure = at_most(rounded({ranks: statistics.median(all_) for ranks, all_ in values.items()}),
@@ -65,7 +69,7 @@ def copy_figures(rounds, command):
 
 
 def durable_figure(key, rounds, takes_direct, command):
-    """`takes_direct`: the store's file system can be written past the system's memory of files."""
+    """`takes_direct`: the store's file system can be written past the page cache."""
     goal = GOALS[key] if takes_direct else GOALS["durable_buffered_over_plain"]
     way = "" if takes_direct else "; its file system refuses direct I/O"
     if key == "durable_buffered_over_plain":
@@ -87,7 +91,7 @@ def name_of(cell):
 
 
 def _losses(runs):
-    """{cell: [seconds that a turn with a checkpoint took longer than the one beside it]} of all runs."""
+    """Returns {cell: [how many seconds longer a turn with a checkpoint took than its neighbour]} of all runs."""
     losses = {}
     for run in runs:
         for cell in run["cells"]:
@@ -97,13 +101,13 @@ def _losses(runs):
 
 
 def scatter(values):
-    """Median distance to the median."""
+    """Returns the median distance to the median."""
     middle = statistics.median(values)
     return statistics.median(abs(value - middle) for value in values)
 
 
 def lost_figure(runs, command):
-    """`runs`: {"copy": [what lost_time printed], "cow": [...]}, which took turns."""
+    """`runs`: {"copy": [output of lost_time], "cow": [...]}, which alternated."""
     key, unit = "cow_lost_over_copy_lost", "ratio of lost times by fraction"
     goals = {name_of(cell): GOALS[key][cell["fraction"]] for cell in runs["copy"][0]["cells"]}
     first = runs["copy"][0]
@@ -115,7 +119,7 @@ def lost_figure(runs, command):
     lost_ms = {mode: {name: statistics.median(losses[mode][name]) * 1e3 for name in goals} for mode in MODES}
     common = {"unit": unit, "reference": reference, "command": command}
     nothing = [name for name in goals if lost_ms["copy"][name] <= 0]
-    if nothing:  # of nothing there is no ratio
+    if nothing:  # a zero has no ratio
         figure = missing(goals, f"copy lost nothing: {', '.join(nothing)}", **common)
     else:
         figure = at_most({name: round(lost_ms["cow"][name] / lost_ms["copy"][name], 4) for name in goals}, goals, **common)
@@ -126,7 +130,7 @@ def lost_figure(runs, command):
 
 
 def stored_figure(results, command):
-    """`results`: {ranks: what stored_restore printed}."""
+    """`results`: {ranks: output of stored_restore}."""
     key, goals = "store_restore_direct_over_buffered", GOALS["store_restore_direct_over_buffered"]
     cells = {(ranks, cell["cached"], cell["direct"]): cell for ranks, one in results.items() for cell in one["cells"]}
     names = {(ranks, cached): f"{ranks}, {cached} cached" for ranks, cached, direct in cells if direct}
@@ -145,7 +149,7 @@ def stored_figure(results, command):
 
 
 def _beside_flushes(runs):
-    """{"memory direct": {"slowdown": [of each flush], "flush_ms": [...], "lost_ms": [...]}} of all runs."""
+    """Returns {"memory direct": {"slowdown": [of each flush], "flush_ms": [...], "lost_ms": [...]}} of all runs."""
     beside = {}
     for run in runs:
         for cell in run["cells"]:
@@ -157,7 +161,7 @@ def _beside_flushes(runs):
 
 
 def interference_figure(key, runs, command):
-    """`runs`: what interference printed, all with the same flush.max_slowdown."""
+    """`runs`: output of interference, all with the same flush.max_slowdown."""
     first, beside = runs[0], _beside_flushes(runs)
     limit = first["max_slowdown"]
     grids = {name: size / (1 << 20) for name, size in first["grid_bytes"].items()}
@@ -190,7 +194,7 @@ def rebuild_figure(runs, bytes_lost, victim, command):
 
 
 def interference_table(figures):
-    """What stands behind both figures of flushes, as Markdown."""
+    """Returns the data behind both figures of flushes, as Markdown."""
     lines = ["| beside a flush | flush.max_slowdown | step, times undisturbed | scatter | a flush, ms | lost by it, ms |", "|" + " --- |" * 6]
     for key, limit in (("flush_slowdown", "-"), ("limited_flush_slowdown", "set")):
         one = figures.get(key, {})
@@ -200,7 +204,7 @@ def interference_table(figures):
 
 
 def stored_table(figure):
-    """What stands behind the ratios, as Markdown."""
+    """Returns the data behind the ratios, as Markdown."""
     lines = ["| ranks, in the cache | way | restore, ms | processors, ms | then in the cache, MiB |", "|" + " --- |" * 5]
     for way, times in figure.get("restore_ms", {}).items():
         for name, value in times.items():
@@ -209,7 +213,7 @@ def stored_table(figure):
 
 
 def lost_table(figure):
-    """What stands behind the ratios, as Markdown."""
+    """Returns the data behind the ratios, as Markdown."""
     lines = ["| rewritten | lost with copy, ms | lost with cow, ms | scatter, ms |", "| --- | --- | --- | --- |"]
     for name, copy in figure.get("copy_lost_ms", {}).items():
         lines.append(f"| {name} | {copy} | {figure['cow_lost_ms'][name]} | {figure['scatter_ms'][name]} |")

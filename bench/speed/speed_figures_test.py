@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tests of speed_figures.py."""
+"""Tests speed_figures.py."""
 import sys
 import unittest
 
-sys.dont_write_bytecode = True  # the tree is the user's
+sys.dont_write_bytecode = True  # leaves the user's tree unchanged
 import speed_figures
-import figures  # bench/redundancy's, which that one has found
+import figures  # bench/redundancy's, found through the import above
 
 
 def checkpoint(**others):
@@ -14,20 +14,20 @@ def checkpoint(**others):
 
 
 def lost(mode, losses):
-    """A run of lost_time of one cell in which turns with a checkpoint took so much longer than one second."""
+    """Returns a run of lost_time with one cell, whose turns with a checkpoint took this much longer than one second."""
     return {"capture": mode, "bytes": 256 << 20, "turns": len(losses), "returned_early": mode == "cow",
             "cells": [{"fraction": 0.01, "order": "random", "undisturbed_s": [1.0] * len(losses), "disturbed_s": [1 + one for one in losses]}]}
 
 
 def stored(direct_s, buffered_s, cached="nothing"):
-    """What stored_restore printed of two ways that took so long."""
+    """Returns the output of stored_restore for two ways with these times."""
     return {"ranks": 1, "bytes_per_rank": 256 << 20, "repetitions": len(direct_s),
             "cells": [{"cached": cached, "direct": direct, "restore_s": times, "processor_s": [one / 2 for one in times],
                        "left_in_cache": [0 if direct else 256 << 20]} for direct, times in ((True, direct_s), (False, buffered_s))]}
 
 
 def beside(direct, memory_s, cache_s, limit=0):
-    """A run of interference whose steps took a second undisturbed, and so long beside each flush."""
+    """Returns a run of interference with steps of one second undisturbed, and these times beside each flush."""
     return {"direct": direct, "max_slowdown": limit, "ranks": 2, "bytes": 256 << 20, "turns": len(memory_s),
             "grid_bytes": {"memory": 128 << 20, "cache": 8 << 20},
             "cells": [{"grid": grid, "undisturbed_s": [1.0] * len(steps), "disturbed_s": steps, "flush_s": [0.25] * len(steps),
@@ -50,7 +50,7 @@ class Figures(unittest.TestCase):
     def test_copies_are_beside_memcpy_and_what_was_before(self):
         figures_ = speed_figures.copy_figures([{"4": checkpoint()}], "x")
         self.assertEqual(figures_["blocking_over_memcpy"]["value"], {"4": 1.2})
-        self.assertEqual(figures_["blocking_over_memcpy"]["reached"], "yes")  # a goal that is just met
+        self.assertEqual(figures_["blocking_over_memcpy"]["reached"], "yes")  # a value that equals its goal
         self.assertEqual((figures_["restore_over_memcpy"]["value"], figures_["restore_over_memcpy"]["reached"]), ({"4": 1.5}, "no"))
         self.assertEqual(figures_["restore_over_memcpy"]["before"]["4"], 1.48)
 

@@ -1,5 +1,5 @@
-// A restore out of the store, with segments that the system's memory of files has, and with such that it has not; read
-// past that memory (store.direct) and through it, in alternation. Every rank restores its own data, verified.
+// Measures restores from the store, with its segments in the page cache and without, past that cache (store.direct) and
+// through it, alternately. Every rank restores its own data and verifies it.
 //   mpirun -n 2 build/release/bench/stored_restore [--bytes 256MiB] [--repetitions 7] [--store DIRECTORY]
 #include <fcntl.h>
 #include <mpi.h>
@@ -43,7 +43,7 @@ double processor_s() {
          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
 }
 
-/// A file of the store, and what of it is in the system's memory.
+/// A file of the store, and its share in the page cache.
 class StoredFile {
  public:
   explicit StoredFile(const fs::path& path)
@@ -79,7 +79,7 @@ class StoredFile {
   std::size_t bytes_;
 };
 
-/// `work(file)` for all segments of the store, at one rank.
+/// Calls `work(file)` for all segments of the store, on one rank.
 template <class Work>
 void with_segments(const Settings& settings, int rank, Work work) {
   if (rank == 0)
@@ -88,7 +88,7 @@ void with_segments(const Settings& settings, int rank, Work work) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A job on nodes that have nothing yet.
+/// A job on nodes without data.
 class Job {
  public:
   Job(const Settings& settings, bool direct, int rank, std::vector<char>& memory) : rank_(rank) {

@@ -21,7 +21,7 @@ constexpr const char* kName = "lost";
 
 volatile std::uint64_t result_of_computing;
 
-// Work within a processor's own cache: what disturbs it takes its time or its processor, not its memory.
+// Works within a processor's own cache: a disturbance takes its time or its processor, not its memory bandwidth.
 void compute(std::uint64_t steps) {
   static std::vector<std::uint64_t> own((128U << 10) / sizeof(std::uint64_t), 1);
   std::uint64_t x = steps | 1;
@@ -83,7 +83,7 @@ nlohmann::json Turns::cell(double fraction, Order order) {
   nlohmann::json undisturbed_s = nlohmann::json::array(), disturbed_s = undisturbed_s, call_s = undisturbed_s;
   for (int turn = 0; turn <= settings_.turns; ++turn) {
     double without = 0, with = 0;
-    // Who goes first changes, so that neither always follows the other.
+    // The order alternates, so that neither kind always follows the other.
     if (turn % 2 == 0) without = undisturbed(draw(fraction, order), steps);
     with = disturbed(draw(fraction, order), steps);
     if (turn % 2 == 1) without = undisturbed(draw(fraction, order), steps);
@@ -111,7 +111,7 @@ double Turns::disturbed(const std::vector<std::uint32_t>& pages, std::uint64_t s
   const double begin = now_s();
   check(perdure_checkpoint(handle_, kName, ++version_), "checkpoint");
   call_s_ = now_s() - begin;
-  if (version_ == 0) {  // asked in a turn that does not count
+  if (version_ == 0) {  // checked in a turn that does not count
     perdure_level level = PERDURE_LEVEL_NONE;
     check(perdure_level_reached(handle_, kName, version_, &level), "level");
     returned_early_ = level == PERDURE_LEVEL_NONE;
@@ -123,7 +123,7 @@ double Turns::disturbed(const std::vector<std::uint32_t>& pages, std::uint64_t s
   return seconds;
 }
 
-// Nothing of a checkpoint is left for the next turn, and it was what it had to be.
+// Waits until no work of the checkpoint is left for the next turn, and checks its content.
 void Turns::settle(const std::vector<std::uint32_t>& at_the_call) {
   check(perdure_wait(handle_, kName, version_, PERDURE_LEVEL_STORE, PERDURE_FOREVER), "wait");
   check(perdure_restore_part(handle_, kName, version_, 0, 1, restored_.data(), 1, restored_.size()), "restore");
@@ -136,7 +136,7 @@ std::vector<std::uint32_t> Turns::draw(double fraction, Order order) {
   return draw_pages(rewritten_.pages(), fraction, order, ++drawn_);
 }
 
-// So much work takes, with the rewriting of these pages, about as long as a turn is to take: the fastest of a few tries
+// Returns how much work, together with the rewriting of these pages, takes about one turn: the fastest of a few tries
 // counts.
 std::uint64_t Turns::steps_beside(const std::vector<std::uint32_t>& pages) {
   constexpr std::uint64_t kTried = 5'000'000;

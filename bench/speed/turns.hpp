@@ -1,5 +1,6 @@
 #pragma once
-// What a program loses in the second after a checkpoint's call: turns with a checkpoint and without, in alternation.
+// Measures how much a program loses in the second after a checkpoint's call: turns with and without a checkpoint
+// alternate.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@ namespace perdure::bench {
 struct LostTime {
   std::size_t bytes = 256U << 20;
   int turns = 5;           ///< of each kind that count, for each fraction and order; one more warms up
-  double seconds = 1;      ///< what a turn takes undisturbed
+  double seconds = 1;      ///< of an undisturbed turn
   double settle_s = 0.25;  ///< between turns, when all is stored: the engine still tidies up
   std::vector<double> fractions = {0.01, 0.1, 1};
   std::string capture = "copy", store, more;
@@ -21,14 +22,13 @@ struct LostTime {
 /// A program that rewrites a fraction of its memory and then computes.
 class Turns {
  public:
-  /// Ends the process with a message when anything fails, here and below.
+  /// On any error, here and below, ends the process with a message.
   explicit Turns(const LostTime& settings);
   ~Turns();
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  /// Seconds of each turn. After each that had a checkpoint, what was captured is compared with the content at the
-  /// call.
+  /// Returns seconds of each turn. After each checkpoint it compares the captured data with the content at the call.
   nlohmann::json run();
 
  private:
@@ -47,8 +47,8 @@ class Turns {
   perdure_t* handle_ = nullptr;
   std::int64_t version_ = -1;
   std::uint64_t drawn_ = 0;
-  bool returned_early_ = false;  ///< a call came back before all was copied
-  double call_s_ = 0;            ///< of the last one
+  bool returned_early_ = false;  ///< a call returned before all data was copied
+  double call_s_ = 0;            ///< of the last call
 };
 
 }  // namespace perdure::bench

@@ -1,5 +1,5 @@
-// Increase in run time of an application that checkpoints, against a synchronous writer of one shared file (VeloC
-// IPDPS'19, V-G, Fig. 8). Applications are modelled by their step times, not run: see docs/results/.
+// Compares the run-time increase of an application that checkpoints with a synchronous writer of one shared file (VeloC
+// IPDPS'19, V-G, Fig. 8). Applications are modelled by their step times and do not run: see docs/results/.
 #include <algorithm>
 
 #include "cells.hpp"
@@ -9,28 +9,28 @@
 namespace perdure::studies {
 namespace {
 
-constexpr double kInterference = 0.05;  // computing is so much slower while flushes run; assumed
-// Of the store's throughput, what one file that all ranks write reaches. Inferred from one figure, that ssd-only is
-// about as fast as the paper's synchronous writer on 8 nodes; so that ratio confirms nothing. 1 is shown as
-// synchronous-ideal.
+constexpr double kInterference = 0.05;  // assumed slowdown of computation while flushes run
+// The share of the store's throughput that one file of all ranks reaches. It is inferred from one figure of the paper:
+// ssd-only is about as fast as the synchronous writer on 8 nodes. So that ratio confirms nothing. The row
+// synchronous-ideal uses 1.
 constexpr double kSharedFileEfficiency = 0.21;
 constexpr unsigned kCheckpoints = 3;
 
-/// `interval_s` between checkpoints is steps times step time. Our heat2d needs 0.7 ns per cell and core and saves 8
-/// bytes of it, nbody 4 ns per pair and core and saves 6.2 kB per body (with its trajectory), measured on one core of a
-/// 2020s server; nodes have 64 cores.
+/// `interval_s` between checkpoints is the number of steps times the step time. Our heat2d needs 0.7 ns per cell and
+/// core and saves 8 bytes of it. Our nbody needs 4 ns per pair and core and saves 6.2 kB per body (with its
+/// trajectory). Both were measured on one core of a 2020s server; nodes have 64 cores.
 struct Application {
   const char* name;
   unsigned nodes;
   unsigned chunks;  ///< per rank, 8 ranks per node
   double interval_s;
 };
-// heat2d: as much data as HACC in the paper, 5 and 11 GB per node; 10,000 steps of 7.3 and 16 ms. nbody: 262,144 bodies
-// per node, 1.6 GB; 3 steps of 34 s and 1 step of 550 s.
+// For heat2d, as much data as HACC in the paper, 5 and 11 GB per node; 10,000 steps of 7.3 and 16 ms. For nbody,
+// 262,144 bodies per node, 1.6 GB; 3 steps of 34 s and 1 step of 550 s.
 constexpr Application kApplications[] = {
     {"heat2d", 8, 10, 73}, {"heat2d", 128, 21, 160}, {"nbody", 8, 3, 103}, {"nbody", 128, 3, 550}};
 
-/// What one checkpoint adds. The next one waits for the flush of this one, so that nothing piles up.
+/// Returns how much one checkpoint adds. The next one waits for this one's flush, so that no backlog grows.
 double increase_s(double local_phase_s, double flush_completion_s, double interval_s) {
   const double behind = std::max(flush_completion_s - local_phase_s, 0.0);
   return local_phase_s + kInterference * std::min(behind, interval_s) + std::max(behind - interval_s, 0.0);
@@ -53,7 +53,7 @@ Row run_of(const std::vector<Row>& checkpoints, const Application& application) 
   return run;
 }
 
-/// One checkpoint with everything there is: rows in the same order every time.
+/// Runs one checkpoint with every policy and reference: rows in the same order every time.
 base::Result<std::vector<Row>> one_checkpoint(const Context& context, const simulate::Scenario& scenario) {
   Context once = context;
   once.repetitions = 1;

@@ -1,5 +1,5 @@
-// Cache size: 64 GiB of one node, 16 and 64 writers, 2 to 8 GiB of cache, which are 1 to 4 % of the paper's node
-// (VeloC IPDPS'19, V-E, Fig. 6).
+// Studies the cache size: 64 GiB of one node, 16 and 64 writers, and 2 to 8 GiB of cache. These are 1 to 4 % of the
+// paper's node (VeloC IPDPS'19, V-E, Fig. 6).
 #include "base/bytes.hpp"
 #include "cells.hpp"
 

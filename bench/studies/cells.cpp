@@ -28,7 +28,7 @@ base::Status run_once(const Context& context, const simulate::Scenario& scenario
     if (!outcome) rows.back().error = outcome.error().text();
   }
   if (!context.oracle) return {};
-  PERDURE_TRY(const auto best, simulate::oracle(scenario));  // knows the future: only virtual time has one
+  PERDURE_TRY(const auto best, simulate::oracle(scenario));  // it knows the future: virtual time only
   rows.push_back(made_of("simulator", scenario, repetition, best.outcome, "oracle"));
   rows.back().plan = best.plan;
   return {};

@@ -1,6 +1,6 @@
 #pragma once
-// What runs a checkpoint: the simulator in virtual time, or the real engine on emulated devices in real time, with the
-// same scenarios.
+// Defines drivers, which run a checkpoint of a scenario: the simulator in virtual time, or the real engine on emulated
+// devices in real time.
 #include <memory>
 
 #include "base/result.hpp"
@@ -8,21 +8,21 @@
 
 namespace perdure::studies {
 
-/// What a driver changed to be able to run a scenario; its outcome is in described seconds and chunks all the same.
+/// How a driver scaled a scenario to run it; its outcome is in described seconds and chunks all the same.
 struct Scale {
-  double size = 1;  ///< sizes and throughputs were divided by this
-  double time = 0;  ///< real seconds that a described second took; 0: virtual time
+  double size = 1;  ///< divisor of sizes and throughputs
+  double time = 0;  ///< real seconds per described second; 0: virtual time
 };
 
 class Driver {
  public:
   virtual ~Driver() = default;
-  /// Stands in every row: "simulator" is virtual time.
+  /// The name in every row; "simulator" means virtual time.
   virtual const char* name() const = 0;
-  /// Cells that it does not take are left out.
+  /// Cells that it does not accept are left out.
   virtual bool takes(const simulate::Scenario& scenario) const = 0;
   virtual Scale scale() const { return {}; }
-  /// A run that fails is a row that says why; otherwise it is the end of the study.
+  /// If true, a failed run is a row with the error; otherwise it ends the study.
   virtual bool may_fail() const { return false; }
   virtual base::Result<simulate::Outcome> run(const simulate::Scenario& scenario, const placement::Policy& policy) = 0;
 };

@@ -10,7 +10,7 @@
 namespace perdure::studies {
 namespace {
 
-constexpr unsigned kMostWriters = 256;  // threads that take turns on a few processors
+constexpr unsigned kMostWriters = 256;  // threads that share a few processors
 
 base::Json to_json(const simulate::Outcome& outcome) {
   return {{"local", outcome.local_phase_s}, {"flushed", outcome.flush_completion_s}, {"chunks", outcome.chunks}};
@@ -21,7 +21,7 @@ simulate::Outcome outcome_from(const base::Json& json, unsigned nodes) {
   outcome.local_phase_s = json.value("local", 0.0);
   outcome.flush_completion_s = json.value("flushed", 0.0);
   outcome.chunks = json.value("chunks", std::vector<std::uint64_t>());
-  for (std::uint64_t& chunks : outcome.chunks) chunks *= nodes;  // one engine stands for the others
+  for (std::uint64_t& chunks : outcome.chunks) chunks *= nodes;  // one engine represents the others
   return outcome;
 }
 

@@ -1,5 +1,5 @@
-// The simulator against the real engine. Time is not judged from above: a loaded machine may take any; but no
-// emulated device is faster than described, and chunks are counted alike.
+// Compares the simulator with the real engine. Times have no upper limit, because a loaded machine may take any. But no
+// emulated device is faster than described, and chunk counts must agree.
 #include "engine_driver.hpp"
 
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kChunk = 64U << 10U;
 
-/// 8 writers of 4 chunks: half a second in the cache, which may be too small, and by default 2 on the SSD; the store
-/// takes them in 1.
+/// Makes 8 writers of 4 chunks. They take half a second in the cache, which may be too small, and by default 2 on the
+/// SSD. The store takes them in 1.
 simulate::Scenario small_node(std::uint64_t cache_chunks, double ssd_chunks_per_s = 16) {
   simulate::Scenario scenario;
   scenario.node.tiers = {simulate::steady("cache", 64.0 * kChunk, cache_chunks * kChunk),
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, EngineAndSimulator,
                          });
 
 TEST_P(EngineAndSimulator, WhereTheCacheHoldsEverythingBothPlaceAlike) {
-  // Where the SSD is a choice, it is so slow that no policy changes its mind by what it observes on a loaded machine.
+  // If the SSD is a choice, it is so slow that observations on a loaded machine change no policy's decision.
   const auto scenario = small_node(32, std::string(GetParam()) == "ssd-only" ? 3 : 0.1);
   const auto engine = by_engine(scenario, GetParam());
   ASSERT_TRUE(engine) << engine.error().text();
@@ -59,7 +59,7 @@ TEST_P(EngineAndSimulator, WhereTheCacheHoldsEverythingBothPlaceAlike) {
 
 TEST_P(EngineAndSimulator, WhereTheCacheIsSmallEveryChunkIsPlacedOnceAndRestored) {
   const std::string policy = GetParam();
-  // Who goes by what it observes finds a cache slow whose writers get no processor; the SSD is far slower than that.
+  // A policy that observes finds a cache slow if its writers get no processor time; the SSD is far slower than that.
   const bool observes = policy == "hybrid-opt" || policy == "adaptive";
   const auto scenario = small_node(8, observes ? 0.5 : 16);
   const auto engine = by_engine(scenario, GetParam());

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t kMemoryPage = 2U << 20U;  // a slot of the memory tier has at least one
 constexpr std::uint64_t kFileBlock = 64U << 10U;
 
-/// Just what the description gives: an engine counts slots that the tier behind an emulated one has beside those.
+/// Gives exactly the described capacity: an engine would also count slots that the tier behind an emulated one has
+/// beyond it.
 std::uint64_t tier_bytes(const simulate::Scenario& scenario, std::size_t tier, std::uint64_t unit) {
   const std::uint64_t slot = (scenario.chunk_bytes + unit - 1) / unit * unit;
   return simulate::slots_of(scenario, scenario.node.tiers[tier]) * slot;
@@ -19,7 +20,7 @@ std::uint64_t tier_bytes(const simulate::Scenario& scenario, std::size_t tier, s
 
 }  // namespace
 
-// Waiting is limited, so that a run that cannot go on ends with an error of its own.
+// Waits are limited, so that a run that cannot continue ends with an error of its own.
 std::string engine_options(const EngineRun& run) {
   const simulate::Scenario& scenario = run.scenario;
   const std::string& directory = run.directory;

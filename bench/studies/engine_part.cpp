@@ -12,7 +12,7 @@ base::Result<EnginePart> run_engine_part(const Study& study, Context context, co
                       "weak, strong and cache have such cells");
   const auto driver = engine_driver(options);
   context.driver = driver.get();
-  context.oracle = false;  // of a run in virtual time: this one meets another load
+  context.oracle = false;  // an oracle of virtual time does not apply to this load
   if (!context.full) context.takes = study.by_engine;
   if (auto report = context.progress)
     context.progress = [report](const std::string& what) { report("engine, " + what); };

@@ -10,10 +10,10 @@ namespace perdure::studies {
 namespace {
 
 constexpr const char* kName = "study";
-constexpr std::uint64_t kWarmUpChunks = 64;  // twice what an engine's average of flushes looks back on
+constexpr std::uint64_t kWarmUpChunks = 64;  // twice the window of the engine's average over flushes
 constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 
-/// What `perdure top` shows, of the one engine that lives below this directory.
+/// Returns the data of `perdure top` about the one engine below this directory.
 base::Result<base::Json> look_at_engine(const std::string& directory) {
   PERDURE_TRY(const auto entries, os::list_directory(directory + "/node"));
   if (entries.empty()) return base::fail(PERDURE_NOT_FOUND, directory, "no engine lives here");
@@ -25,7 +25,7 @@ base::Result<base::Json> look_at_engine(const std::string& directory) {
   return base::decode_cbor(view.cbor, directory);
 }
 
-/// Chunks that got a slot on each tier since the engine began.
+/// Returns the chunks that got a slot on each tier since the engine began.
 base::Result<std::vector<std::uint64_t>> chunks_placed(const std::string& directory) {
   PERDURE_TRY(const auto engine, look_at_engine(directory));
   PERDURE_TRY(const base::Json* tiers, base::get_array(engine, "tiers", "top"));
@@ -68,8 +68,8 @@ class Writer {
   }
   std::uint64_t content(std::size_t i) const { return (i + 1) * 0x9e3779b97f4a7c15ULL ^ (rank_ << 48U); }
 
-  // Everything is protected first, so that the tiers grow as they do when an application starts. No more than some
-  // chunks, however many writers there are: a second checkpoint of full size would double the time of a study.
+  // Protects all data first, so that the tiers grow as they do when an application starts. It writes only some chunks,
+  // whatever the number of writers: a second checkpoint of full size would double a study's time.
   void warm_up() {
     protect(run_.scenario.chunks);
     const std::uint64_t writers = run_.scenario.writers;
@@ -77,7 +77,7 @@ class Writer {
     protect(all / writers + (rank_ < all % writers ? 1 : 0));
     check(perdure_checkpoint(handle_, kName, 1), "warm-up checkpoint");
     check(perdure_wait(handle_, kName, 1, PERDURE_LEVEL_STORE, run_.patience_s), "flush of the warm-up checkpoint");
-    check(perdure_retire(handle_, kName, 1), "end of the warm-up checkpoint");  // tiers are empty again
+    check(perdure_retire(handle_, kName, 1), "end of the warm-up checkpoint");  // the tiers are empty again
   }
   void protect(std::uint64_t chunks) {
     const std::size_t words = chunks * run_.scenario.chunk_bytes / sizeof(std::uint64_t);

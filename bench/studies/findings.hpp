@@ -1,5 +1,5 @@
 #pragma once
-// What the writers of one run find out together. Thread-safe.
+// Collects the findings of one run's writers. Thread-safe.
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -22,7 +22,7 @@ class Findings {
     note([&] { stored_ns_ = std::max(stored_ns_, ns); });
   }
   void failed(const base::Error& error) {
-    // The rank with the trouble says more than those who hear of it.
+    // The failed rank's error is more specific than those of its peers.
     note([&] {
       if (!error_ || error_->code == PERDURE_PEER_FAILED) error_ = error;
     });

@@ -1,5 +1,5 @@
 #pragma once
-// Figures to reach, and those that the paper claims.
+// Judges figures against the project's goals and the paper's claims.
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ struct Goal {
   };
   Kind kind = Kind::asked;
   std::string what;
-  std::string comparison;  ///< ">=" or "<="; empty for what is only told
+  std::string comparison;  ///< ">=" or "<="; empty if only reported
   double wanted = 0;
   double value = 0;
   bool met() const { return comparison == ">=" ? value >= wanted : comparison == "<=" ? value <= wanted : true; }
@@ -25,12 +25,12 @@ Goal at_most(std::string what, double wanted, double value);
 /// `text` names the paper's figure.
 Goal claim(std::string text, double paper, double value);
 
-/// Cells differ between seeds by this much, so that less is no loss.
+/// Cells differ between seeds by this factor, so a smaller difference is no loss.
 inline constexpr double kNoise = 1.02;
-/// That `adaptive` nowhere loses to hybrid-opt and is close to the oracle: the worst cell of each figure is judged.
+/// Judges that `adaptive` never loses to hybrid-opt and is close to the oracle, by the worst cell of each figure.
 std::vector<Goal> adaptive_goals(const std::vector<Row>& rows);
 
-/// One line for each, with "met" or "NOT met".
+/// Returns one line for each, with "met" or "NOT met".
 std::string goals_text(const std::vector<Goal>& goals);
 std::string goals_json(const std::vector<Goal>& goals);
 

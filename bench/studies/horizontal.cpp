@@ -1,5 +1,5 @@
-// Horizontal weak scaling: nodes of 16 writers with 2 GiB each share the store (VeloC IPDPS'19, V-F, Fig. 7; the paper
-// ends at 256 nodes).
+// Studies horizontal weak scaling: nodes of 16 writers with 2 GiB each share the store (VeloC IPDPS'19, V-F, Fig. 7).
+// The paper ends at 256 nodes.
 #include <algorithm>
 
 #include "cells.hpp"

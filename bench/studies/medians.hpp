@@ -1,5 +1,5 @@
 #pragma once
-// Medians over the repetitions of a study's cells.
+// Computes medians over the repetitions of a study's cells.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace perdure::studies {
 
 double median(std::vector<double> values);  ///< 0 for none
 
-/// What one cell is: everything but policy and repetition.
+/// Identifies one cell: everything but policy and repetition.
 struct Cell {
   std::string application;
   unsigned nodes = 1, writers = 0, chunks = 0;
@@ -24,7 +24,7 @@ using Figure = std::function<double(const Row&)>;
 inline double local_phase(const Row& row) { return row.local_phase_s; }
 inline double flush_completion(const Row& row) { return row.flush_completion_s; }
 
-/// Of rows by one driver.
+/// All rows must be from one driver.
 class Medians {
  public:
   explicit Medians(const std::vector<Row>& rows) : rows_(rows) {}
@@ -33,7 +33,7 @@ class Medians {
   std::vector<std::string> policies() const;
   bool has(const Cell& cell, const std::string& policy) const;
   double of(const Cell& cell, const std::string& policy, const Figure& figure) const;
-  /// figure(above) / figure(below), each a median; not a number where one of them has no rows.
+  /// Returns figure(above) / figure(below), each a median; NaN if one of them has no rows.
   double ratio(const Cell& cell, const std::string& above, const std::string& below, const Figure& figure) const;
 
  private:

@@ -1,8 +1,8 @@
-// Accuracy of the device models: predicted against measured throughput of the slowest tier at every writer count
-// (VeloC IPDPS'19, V-C, Fig. 3). Measured in virtual time as `perdure calibrate --emulated` does; predictions and
-// measurements meet different moments of the varying device.
+// Studies the accuracy of the device models: predicted and measured throughput of the slowest tier at every writer
+// count (VeloC IPDPS'19, V-C, Fig. 3). It measures in virtual time as `perdure calibrate --emulated` does. Predictions
+// and measurements meet different moments of the varying device.
 //
-// In the rows, writers write one chunk each: `local_phase_s` is how long that takes, nothing is flushed
+// In the rows, writers write one chunk each: `local_phase_s` is the time for that, and nothing is flushed
 // (flush_completion_s 0). Policies: `measured`; `predicted` from counts that double and where the curve bends; and
 // `predicted-equal` from equally spaced ones, as in the paper.
 #include "calibration/measure.hpp"
@@ -18,7 +18,7 @@ using placement::Sample;
 constexpr std::uint64_t kChunkBytes = 64U << 20U;
 constexpr unsigned kRange = 256, kRounds = 5;
 
-/// At `counts`; where there are none, at those that double and where the curve bends.
+/// Measures at `counts`; if empty, at counts that double and where the curve bends.
 base::Result<std::vector<Sample>> measured(const device::Device& tier, std::uint64_t seed,
                                            const std::vector<unsigned>& counts) {
   const auto bench = calibration::emulated_bench(tier, seed);
@@ -48,7 +48,7 @@ struct ModelErrors {
   std::vector<double> mean, worst;
 };
 
-/// One calibration at `counts` (none: as chosen while measuring) and what it predicts for every count.
+/// Calibrates once at `counts` (empty: chosen while measuring), and judges its prediction for every count.
 base::Status judge(const Context& context, const char* policy, const std::vector<unsigned>& counts, unsigned repetition,
                    const std::vector<Sample>& every, Results& results, ModelErrors& errors) {
   const std::uint64_t seed = context.seed + repetition;

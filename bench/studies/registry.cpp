@@ -4,7 +4,7 @@
 namespace perdure::studies {
 namespace {
 
-// What one machine does in some minutes of real time.
+// Selects cells that one machine runs in some minutes of real time.
 bool many_writers(const simulate::Scenario& cell) { return cell.writers == 64 || cell.writers == 256; }
 bool some_writers(const simulate::Scenario& cell) { return cell.writers == 16 || cell.writers == 64; }
 bool least_or_most_cache(const simulate::Scenario& cell) {

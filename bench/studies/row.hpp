@@ -1,5 +1,5 @@
 #pragma once
-// One run of a study, and how all runs are written down.
+// Stores one run of a study, and formats all runs.
 #include <map>
 #include <string>
 #include <vector>
@@ -10,26 +10,26 @@ namespace perdure::studies {
 
 struct Row {
   std::string policy;
-  std::string driver;       ///< what ran it: Driver::name()
+  std::string driver;       ///< the driver's Driver::name()
   std::string application;  ///< study `application` only
   unsigned nodes = 1, writers = 0, chunks = 0;
   std::uint64_t chunk_bytes = 0, cache_bytes = 0;
   unsigned repetition = 0;
   std::uint64_t seed = 0;
-  double size_scale = 1;  ///< the driver divided sizes and throughputs by this; the row has them as described
+  double size_scale = 1;  ///< divisor of the driver's sizes and throughputs; the row has the described ones
   double time_scale = 0;  ///< real seconds per second of the row; 0: virtual time
   double local_phase_s = 0;
-  double flush_completion_s = 0;        ///< from the same beginning as the local phase
-  std::uint64_t ssd_chunks = 0;         ///< written to the slowest tier, all nodes together
-  std::map<std::string, double> extra;  ///< what only this study has: the same keys in all its rows
+  double flush_completion_s = 0;        ///< from the same begin as the local phase
+  std::uint64_t ssd_chunks = 0;         ///< written to the slowest tier, over all nodes
+  std::map<std::string, double> extra;  ///< figures of this study only: the same keys in all its rows
   std::string plan;                     ///< of the oracle
-  std::string error;                    ///< why there are no figures; empty when there are
+  std::string error;                    ///< why there are no figures; otherwise empty
 };
 
-/// What a run was asked for and what came of it.
+/// Makes the row of a scenario and its outcome.
 Row row_of(const simulate::Scenario& scenario, const simulate::Outcome& outcome);
 
-/// A list of objects; ends with a new line.
+/// Returns a list of objects, with a newline at the end.
 std::string rows_json(const std::vector<Row>& rows);
 std::string rows_csv(const std::vector<Row>& rows);
 

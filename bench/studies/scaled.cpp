@@ -19,7 +19,7 @@ std::uint64_t divided(std::uint64_t bytes, double factor) {
 device::Curve divided(const device::Curve& curve, double factor) {
   std::vector<device::Point> points = curve.points();
   for (device::Point& point : points) point.value = divided(point.value, factor);
-  return device::Curve::through(std::move(points), "scaled").value_or(curve);  // as valid as it was
+  return device::Curve::through(std::move(points), "scaled").value_or(curve);  // scaling keeps a curve valid
 }
 
 void divide(device::Device& device, double factor) {

@@ -1,15 +1,15 @@
 #pragma once
-// A scenario in small: sizes and throughputs divided alike, so that everything takes as long as before.
+// Scales a scenario down: divides sizes and throughputs alike, so that all times stay the same.
 #include <string>
 
 #include "simulate/scenario.hpp"
 
 namespace perdure::studies {
 
-/// Chunks, capacities and throughputs divided by `factor` and rounded to whole bytes; times and counts stay.
+/// Divides chunks, capacities and throughputs by `factor` and rounds them to whole bytes; times and counts stay.
 simulate::Scenario scaled(const simulate::Scenario& scenario, double factor);
 
-/// The file that device::parse_description reads as this node.
+/// Returns the file that device::parse_description reads as this node.
 std::string description_of(const device::Node& node);
 
 }  // namespace perdure::studies

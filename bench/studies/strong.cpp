@@ -1,4 +1,4 @@
-// Vertical strong scaling: 64 GiB of one node divided among 1 to 256 writers (VeloC IPDPS'19, V-D, Fig. 5).
+// Studies vertical strong scaling: 64 GiB of one node divided among 1 to 256 writers (VeloC IPDPS'19, V-D, Fig. 5).
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace perdure::studies {
 namespace {
 
-/// The cell where hybrid-opt gains least.
+/// Finds the cell where hybrid-opt gains least.
 double least_gain(const Medians& medians) {
   double least = 1e9;
   for (const Cell& cell : medians.cells()) {

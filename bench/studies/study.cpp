@@ -1,4 +1,4 @@
-// The program behind bench/studies/run: one study, its rows, plots and verdicts.
+// Implements the program behind bench/studies/run: it runs one study, and prints rows, plots and verdicts.
 #include "study.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ base::Status write(const std::string& path, const std::string& text) {
   return os::write_file_atomically(path, base::as_bytes(text));
 }
 
-/// What a study has to say: its rows, for files, and two texts, for people.
+/// A study's results: its rows, for files, and two texts, for readers.
 struct Report {
   Results results;
   std::string table, text;
@@ -60,7 +60,7 @@ base::Status simulate(const Arguments& arguments, const Study& study, Context co
   return {};
 }
 
-// Goals are those of the simulator where it ran, too: few cells and few repetitions in real time are no verdict.
+// If the simulator ran too, the goals are judged by it: few cells and repetitions in real time give no verdict.
 base::Status run_engine(const Arguments& arguments, const Study& study, Context context, Report& report) {
   context.repetitions = arguments.engine_repetitions;
   EngineDriverOptions options;

@@ -1,5 +1,5 @@
 #pragma once
-// The family of studies. A new one is a file with one function and a line in registry.cpp.
+// Declares the studies. A new one is a file with one function and a line in registry.cpp.
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,15 +11,15 @@
 namespace perdure::studies {
 
 struct Context {
-  device::Node node;  ///< the description
+  device::Node node;  ///< the described node
   Driver* driver = nullptr;
   unsigned repetitions = 5;
   std::uint64_t seed = 1;
-  double jitter_s = simulate::Scenario{}.jitter_s;  ///< simulated writers begin within so many seconds of each other
+  double jitter_s = simulate::Scenario{}.jitter_s;  ///< simulated writers begin within this many seconds of each other
   bool full = false;                                ///< more cells, and more nodes simulated one by one
-  bool oracle = true;                               ///< the best plan in hindsight too; takes most of the time
-  unsigned max_cells = 0;                           ///< only the first so many cells; 0: all (for tests)
-  /// Only cells that this takes; empty: all.
+  bool oracle = true;                               ///< also the best plan in hindsight, which takes most of the time
+  unsigned max_cells = 0;                           ///< only the first cells; 0: all (for tests)
+  /// Only cells that this accepts; empty: all.
   std::function<bool(const simulate::Scenario&)> takes;
   std::function<void(const std::string&)> progress;
 };
@@ -39,12 +39,12 @@ struct Study {
   const char* name;
   const char* summary;  ///< with the paper's figure
   base::Result<Results> (*run)(const Context&);
-  /// The few cells that the real engine runs, too; nullptr: it runs none of this study.
+  /// Selects the few cells that the real engine runs, too; nullptr: none.
   bool (*by_engine)(const simulate::Scenario&);
 };
 
 const std::vector<Study>& studies();
-/// PERDURE_INVALID_ARGUMENT, which names those there are.
+/// PERDURE_INVALID_ARGUMENT, with the existing names, if there is none.
 base::Result<const Study*> find_study(const std::string& name);
 
 base::Result<Results> run_model(const Context& context);

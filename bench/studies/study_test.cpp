@@ -12,7 +12,7 @@
 namespace perdure::studies {
 namespace {
 
-/// Takes part where the simulator does, and can run few nodes only.
+/// Accepts the simulator's cells, but only few nodes.
 class CountingDriver final : public Driver {
  public:
   const char* name() const override { return "counting"; }
@@ -28,7 +28,7 @@ class CountingDriver final : public Driver {
   unsigned runs = 0;
 };
 
-/// As a real engine: `adaptive` finds no room.
+/// Acts as a real engine on which `adaptive` finds no room.
 class FailingDriver final : public Driver {
  public:
   explicit FailingDriver(bool may_fail) : may_fail_(may_fail) {}

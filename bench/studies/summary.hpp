@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a study for people: medians per cell and policy.
+// Formats a study's rows for readers: medians per cell and policy.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace perdure::studies {
 
-/// At most about 60 lines; says so when it leaves cells out.
+/// Has at most about 60 lines; says so if it leaves cells out.
 std::string summary_table(const std::vector<Row>& rows);
 
 }  // namespace perdure::studies

@@ -1,6 +1,6 @@
-// Three processes: this one; a supervisor in a session of its own, which no signal from a terminal reaches, and which
-// removes the directory when the worker has ended; and the worker. The supervisor ends the worker when it is late, or
-// when this process is gone: then nobody holds the other end of its lifeline any more.
+// Uses three processes: this one, a supervisor and a worker. The supervisor has its own session, which no signal of a
+// terminal reaches, and removes the directory once the worker has ended. It ends the worker if that is late, or if this
+// process is gone and so its end of the supervisor's lifeline is closed.
 #include "supervised.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 using Work = std::function<base::Result<base::Json>(const std::string&)>;
 
 constexpr int kLookEveryMs = 10;
-enum Ending { kEnded = 0, kDied = 1, kLate = 2, kOrphaned = 3 };  // how a supervisor says it, as its exit status
+enum Ending { kEnded = 0, kDied = 1, kLate = 2, kOrphaned = 3 };  // exit statuses of a supervisor
 
 struct Pipe {
   os::Fd read, write;
@@ -36,7 +36,7 @@ base::Result<Pipe> make_pipe() {
   return Pipe{os::Fd(ends[0]), os::Fd(ends[1])};
 }
 
-// Containers may have a memory file system that is too small for anything.
+// Containers may have a memory file system that is too small for any use.
 bool memory_has_room() {
   const auto room = os::space("/dev/shm");
   return ::access("/dev/shm", W_OK) == 0 && room && room->available_bytes >= base::GiB;
@@ -63,7 +63,7 @@ void forget_configuration(const std::string& directory) {
     if (text.starts_with("PERDURE_")) names.push_back(text.substr(0, text.find('=')));
   }
   for (const std::string& name : names) ::unsetenv(name.c_str());
-  [[maybe_unused]] const int moved = ::chdir(directory.c_str());  // where no perdure.toml is
+  [[maybe_unused]] const int moved = ::chdir(directory.c_str());  // a directory without perdure.toml
 }
 
 void tell(const os::Fd& result, const base::Json& json) {
@@ -146,14 +146,14 @@ base::Result<base::Json> run_supervised(double timeout_s, const Work& work) {
   PERDURE_TRY(Pipe lifeline, make_pipe());
   PERDURE_TRY(Pipe result, make_pipe());
   PERDURE_TRY(const std::string directory, make_directory());
-  std::fflush(nullptr);  // or both would write what is buffered
+  std::fflush(nullptr);  // otherwise both would write buffered output
   const pid_t supervisor = ::fork();
   if (supervisor == 0) be_supervisor(work, directory, timeout_s, lifeline, result);
   lifeline.read.reset();
   result.write.reset();
   const auto told = supervisor < 0 ? std::vector<std::byte>() : read_all(result.read);
   const int status = supervisor < 0 ? -1 : wait_for(supervisor);
-  (void)os::remove_tree(directory);  // where the supervisor itself was killed
+  (void)os::remove_tree(directory);  // in case the supervisor itself was killed
   return understand(told, status, timeout_s);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Work in a process of its own, with a directory of its own, of which nothing remains whoever dies: neither when the
-// work crashes or hangs, nor when this process is killed.
+// Runs work in its own process and directory, and leaves nothing behind: not if the work crashes or hangs, nor if this
+// process is killed.
 #include <functional>
 #include <string>
 
@@ -8,9 +8,9 @@
 
 namespace perdure::studies {
 
-/// Forks; `work` gets a new private directory (in memory where a file system has room there), in which it also works,
-/// an environment without PERDURE_*, and no handles of this process. What it returns comes back; after `timeout_s` it
-/// is killed: PERDURE_TIMEOUT. PERDURE_PEER_FAILED when it died. To be called by a process without other threads.
+/// Forks; `work` gets a new private directory, in memory if a file system has room there. It runs in that directory,
+/// without PERDURE_* variables and without handles of this process. Returns its result. After `timeout_s` it is killed:
+/// PERDURE_TIMEOUT. PERDURE_PEER_FAILED if it died. The calling process must have no other threads.
 base::Result<base::Json> run_supervised(double timeout_s,
                                         const std::function<base::Result<base::Json>(const std::string&)>& work);
 

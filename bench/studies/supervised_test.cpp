@@ -25,7 +25,7 @@ std::string text_of(const std::string& path) {
   return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
 }
 
-/// Where the worker notes its directory and its process, which the test must look at afterwards.
+/// The worker records its directory and process, which the test checks afterwards.
 class Supervised : public testing::Test {
  protected:
   base::Status note(const std::string& directory) const {

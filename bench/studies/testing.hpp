@@ -1,5 +1,5 @@
 #pragma once
-// For tests: the paper's node, and drivers that need no time.
+// Provides the paper's node, and drivers that take no time, for tests.
 #include <fstream>
 #include <sstream>
 

@@ -1,5 +1,5 @@
-// Vertical weak scaling: 64 to 256 writers of 4 chunks each on one node with a 2 GiB cache (VeloC IPDPS'19, V-D, Fig.
-// 4).
+// Studies vertical weak scaling: 64 to 256 writers of 4 chunks each on one node with a 2 GiB cache (VeloC IPDPS'19,
+// V-D, Fig. 4).
 #include "cells.hpp"
 
 namespace perdure::studies {

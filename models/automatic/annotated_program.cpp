@@ -117,7 +117,7 @@ void AnnotatedProgram::end() {
   for (const auto& value : gives_) protection_->answer(value);
 }
 
-// The sets keep their names, and get each other's memory: a loop that reads and writes both.
+// The sets keep their names and exchange their memory. The tracker sees a loop that reads and writes both.
 void AnnotatedProgram::swap(track::SetId one, track::SetId other) {
   must_be_between("a swap");
   const StoredSet first = set(one), second = set(other);
@@ -141,7 +141,7 @@ void AnnotatedProgram::moved(track::SetId id, std::vector<Part> owned) {
   protection_->moved(id, std::move(owned));
 }
 
-// Ranks skip together, and need no agreement then; what a signal asks for is asked for later.
+// Ranks skip together and need no agreement meanwhile. A checkpoint that a signal asks for is made later.
 void AnnotatedProgram::tick() {
   if (skips()) return;
   must_be_between("a tick");
@@ -169,12 +169,12 @@ void AnnotatedProgram::ended() const {
 
 std::string AnnotatedProgram::lack_of_checkpoints() const {
   if (!protection_ || !reports_ || !protection_->taken().empty()) return {};
-  if (!protection_->is_late() && told_.empty()) return {};  // it was too short for one
+  if (!protection_->is_late() && told_.empty()) return {};  // the run was too short for a checkpoint
   return "checkpoint '" + policy_.name + "': none was made in " + std::to_string(regions_) + " regions" +
          (told_.empty() ? "" : ": " + told_.back());
 }
 
-// Of many that nobody takes the last ones are kept.
+// If nobody takes the texts, the last ones are kept.
 void AnnotatedProgram::tell(const std::string& said) {
   constexpr std::size_t kMost = 100;
   told_.push_back(said);

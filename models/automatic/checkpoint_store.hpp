@@ -1,5 +1,5 @@
 #pragma once
-// Where checkpoints of a program go and come from: the seam to Perdure, and to the memory of a test.
+// Abstracts the store of a program's checkpoints: Perdure, or the memory of a test.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,47 +12,47 @@
 
 namespace perdure::automatic {
 
-/// A box of a data set, which all ranks have together, and where this rank's parts of it are in memory.
+/// A box of a data set that all ranks share, with the places in memory of this rank's parts.
 struct SavedBox {
   const StoredSet* set = nullptr;
   std::size_t number = 0;  ///< among the boxes of the checkpoint, from 0 on
   Box box;
-  std::vector<Part> parts;  ///< disjoint, not empty; none where this rank has nothing of it
+  std::vector<Part> parts;  ///< disjoint, not empty; none if this rank has no part of it
 };
 
-/// A place of the program at which ranks should be together.
+/// A place of the program at which all ranks should be together.
 struct Meeting {
-  std::uint64_t mark = 0;  ///< the same on all ranks that are there
-  std::string place;       ///< for people
-  double seconds = 0;      ///< that ranks wait for each other; 0: as long as it takes
+  std::uint64_t mark = 0;  ///< the same on all ranks at this place
+  std::string place;       ///< for messages
+  double seconds = 0;      ///< how long ranks wait for each other; 0: without limit
 };
 struct Met {
-  bool any = false;   ///< it was so on some rank
-  std::string apart;  ///< not empty: ranks are at several places, and these are they
+  bool any = false;   ///< `here` was true on some rank
+  std::string apart;  ///< not empty: ranks are at several places, which this text names
 };
 
 /// All calls are [collective].
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
-  /// What the newest checkpoint has besides its boxes; nothing at a first start. Throws std::runtime_error where there
-  /// was something that is not to be had any more.
+  /// Returns what the newest checkpoint holds besides its boxes, or nothing at a first start. Throws std::runtime_error
+  /// if there was a checkpoint that is no longer available.
   virtual std::optional<std::vector<std::byte>> newest() = 0;
-  /// Fills this rank's memory from that checkpoint, whatever ranks wrote it. False: it turned out to be damaged, and
-  /// newest() is another one.
+  /// Fills this rank's memory from that checkpoint, whatever ranks wrote it. Returns false if it is damaged; newest()
+  /// is then another one.
   virtual bool restore(std::span<const SavedBox> boxes) = 0;
-  /// Error: why there is no checkpoint; the run goes on.
+  /// Error: why the write failed; the run goes on.
   virtual tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) = 0;
-  /// In place of write(), on the ranks that cannot; on those that call it this is an error, too. Always an error.
+  /// Takes the place of write() on ranks that cannot write. Always an error, also on the ranks that call write().
   virtual tl::expected<void, std::string> refuse(const std::string& why) = 0;
-  /// The one written last lacks something: it is no newest() any more.
+  /// Retires the checkpoint written last, because it lacks data: newest() no longer returns it.
   virtual void retire_written() = 0;
-  /// The one that was restored does, and so do those that were written since.
+  /// Retires the restored checkpoint, because it lacks data, and those written since.
   virtual void retire_restored() = 0;
-  /// Whether it is so on any rank. Throws Failure where some ranks do not come.
+  /// Returns whether `here` is true on any rank. Throws Failure if some ranks do not come.
   virtual Met meet(const Meeting& at, bool here) = 0;
-  /// The process is about to end: returns when what was written last is safe from that and from the loss of its node,
-  /// and is of no use afterwards. Error: why it is not.
+  /// Call it before the process ends. Returns when the last checkpoint is safe from that and from the loss of its node;
+  /// the store is unusable afterwards. Error: why the checkpoint is not safe.
   virtual tl::expected<void, std::string> finish() = 0;
 };
 

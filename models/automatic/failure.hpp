@@ -1,5 +1,5 @@
 #pragma once
-// What goes wrong with checkpoints by themselves, for who has to say it as a status.
+// Defines the exception for errors of automatic checkpoints, which callers report as a status.
 #include <stdexcept>
 #include <string>
 

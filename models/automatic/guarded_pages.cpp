@@ -14,8 +14,8 @@
 namespace perdure::automatic {
 namespace {
 
-// The handler may take no lock and no memory, so that all it needs lies here. A thread may come to the handler after
-// the guard was taken off: pieces stay until the next ones come.
+// The signal handler may neither lock nor allocate, so all its data is static. A thread may enter the handler after the
+// guard was removed, so pieces stay until the next ones replace them.
 struct Guarded {
   std::atomic<std::uintptr_t> begin{0}, end{0}, touched{0};
 };
@@ -36,7 +36,7 @@ bool is_ours(std::uintptr_t at) {
   const std::size_t count = pieces_now.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     Guarded& one = guarded[i];
-    const std::uintptr_t begin = one.begin, end = one.end;  // once: the next pieces may come meanwhile
+    const std::uintptr_t begin = one.begin, end = one.end;  // read once: the next pieces may replace them
     if (at < begin || at >= end) continue;
     std::uintptr_t none = 0;
     one.touched.compare_exchange_strong(none, at);
@@ -45,7 +45,7 @@ bool is_ours(std::uintptr_t at) {
   return false;
 }
 
-// A fault of pieces that others have replaced meanwhile does not come again; one of the program does.
+// A fault at pieces that were replaced meanwhile does not recur; a fault of the program itself does.
 bool comes_first(std::uintptr_t at) {
   constexpr int kMostTimes = 64;
   return unknown.exchange(at) != at && ++unknown_times < kMostTimes;
@@ -55,7 +55,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
   if ((handler_before.sa_flags & SA_SIGINFO) != 0) return handler_before.sa_sigaction(signal, info, context);
   if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
     return handler_before.sa_handler(signal);
-  ::sigaction(signal, &handler_before, nullptr);  // the same instruction faults again, and ends the process
+  ::sigaction(signal, &handler_before, nullptr);  // the same instruction faults again and ends the process
 }
 
 extern "C" void perdure_automatic_on_touch(int signal, siginfo_t* info, void* context) {
@@ -74,7 +74,7 @@ void take_signal() {
   ::sigaction(SIGSEGV, &mine, &handler_before);
 }
 
-// Unless the program has taken it meanwhile.
+// Skips this if the program has installed its own handler meanwhile.
 void give_signal_back() {
   struct sigaction now = {};
   ::sigaction(SIGSEGV, nullptr, &now);
@@ -82,7 +82,7 @@ void give_signal_back() {
     ::sigaction(SIGSEGV, &handler_before, nullptr);
 }
 
-// Private memory that can be read and written, and is no stack, in the order of addresses.
+// Returns private readable and writable memory except stacks, in the order of addresses.
 std::vector<Bytes> ordinary_memory() {
   std::vector<Bytes> found;
   std::ifstream maps("/proc/self/maps");
@@ -96,7 +96,7 @@ std::vector<Bytes> ordinary_memory() {
   return found;
 }
 
-// Parts of pieces that lie in one map each; maps beside each other may differ.
+// Splits pieces so that each part lies in one mapping; adjacent mappings may differ.
 std::vector<Bytes> within(std::span<const Bytes> pieces, std::span<const Bytes> maps) {
   std::vector<Bytes> parts;
   for (const Bytes& piece : pieces)
@@ -113,7 +113,7 @@ std::vector<Bytes> difference(std::vector<Bytes> all, std::vector<Bytes> without
   std::sort(all.begin(), all.end(), by_begin);
   std::sort(without.begin(), without.end(), by_begin);
   std::vector<Bytes> rest;
-  std::uintptr_t done = 0;  // what is before it is in the result, or is not to be
+  std::uintptr_t done = 0;  // memory before it is in the result, or excluded
   for (const Bytes& one : all) {
     done = std::max(done, one.begin);
     for (const Bytes& other : without) {
@@ -153,7 +153,7 @@ void GuardedPages::guard(std::span<const Bytes> pieces) {
     one.touched = 0;
     one.begin = part.begin;
     one.end = part.end;
-    pieces_now.store(++count, std::memory_order_release);  // before anybody can touch it
+    pieces_now.store(++count, std::memory_order_release);  // before any thread can touch a page
     if (::mprotect(reinterpret_cast<void*>(part.begin), part.end - part.begin, PROT_NONE) == 0) continue;
     (void)open_up(part.begin, part.end);  // such as huge pages
     pieces_now.store(--count, std::memory_order_release);

@@ -34,7 +34,7 @@ TEST(PiecesOfMemory, AreWhatIsLeftOfOthers) {
   EXPECT_TRUE(same(whole_pages(pieces, 4096), {{4096, 8192}, {8192, 12288}}));
 }
 
-/// Two arrays of 40 x 1000 numbers, of which this rank has rows 10 to 29, beside each other in memory.
+/// Two arrays of 40 x 1000 numbers, adjacent in memory; this rank has rows 10 to 29.
 class UsedRegions : public ::testing::Test {
  protected:
   static constexpr std::int64_t kFirst = 10, kRows = 20, kColumns = 1000;
@@ -85,7 +85,7 @@ TEST_F(UsedRegions, ReadWhatTheySay) {
   EXPECT_EQ(found({}, [] {}), "");
 }
 
-// A value that is the same as before is no write for a hash.
+// A hash does not detect a write of the same value.
 TEST_F(UsedRegions, WriteWhatTheySayAlsoWhereThatChangesNothing) {
   EXPECT_EQ(found({}, [&] { at(1, 12, 7) = at(1, 12, 7) + 0; }), "it used [12, 7] of data 'two'");
   EXPECT_EQ(found({}, [&] { at(1, 12, 7) = 1; }).find("it wrote"), 0U);
@@ -104,7 +104,7 @@ TEST_F(UsedRegions, AreSeenInEveryThread) {
             "it used [20, 5] of data 'two'");
 }
 
-// The check guards no page that has other memory in it, so that it accuses nobody else.
+// The check guards no page that holds other memory, so it blames nobody else.
 TEST_F(UsedRegions, LeaveOthersOnTheSamePagesAlone) {
   sets_.resize(1);
   EXPECT_EQ(found({},
@@ -114,7 +114,7 @@ TEST_F(UsedRegions, LeaveOthersOnTheSamePagesAlone) {
             "");
 }
 
-// Between rows lie seams that neighbours fill, which no region has to name.
+// Between rows lie seams that neighbours fill, which no region has to declare.
 TEST_F(UsedRegions, LeaveWhatLiesBetweenRowsAlone) {
   constexpr std::int64_t kApart = 2048, kPage = 4096 / 8;  // so that each row begins with a whole page
   std::vector<double> memory(static_cast<std::size_t>(kRows * kApart + kPage), 1);
@@ -138,7 +138,7 @@ TEST_F(UsedRegions, LeaveWhatLiesBetweenRowsAlone) {
   EXPECT_EQ(found({}, [&] { value(15, 500) = value(15, 500) + 0; }), "it used [15, 500] of data 'one'");
 }
 
-// A system call does not go on as a thread does: it fails, as docs/track.md says.
+// A system call does not continue as a thread does: it fails, as docs/track.md says.
 TEST_F(UsedRegions, CannotHandToTheSystemWhatTheyDoNotSay) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
@@ -176,7 +176,7 @@ TEST_F(UsedRegions, LeaveAChildItsMemory) {
 sigjmp_buf fault;
 void jump(int) { siglongjmp(fault, 1); }
 
-// The program's own handler gets the program's own faults, within a region and behind it.
+// The program's own handler receives the program's own faults, within a region and after it.
 TEST_F(UsedRegions, LeaveAProgramItsHandler) {
   struct sigaction mine = {}, before = {};
   mine.sa_handler = jump;
@@ -202,7 +202,7 @@ TEST_F(UsedRegions, LeaveAProgramItsHandler) {
   EXPECT_EQ(mine.sa_handler, jump) << "it is there again";
 }
 
-// Two of which one is at it.
+// Two checks; only one may guard.
 TEST_F(UsedRegions, AreLookedAtByOneInAProcess) {
   RegionCheck other({false, true});
   double sum = 0;
@@ -215,7 +215,7 @@ TEST_F(UsedRegions, AreLookedAtByOneInAProcess) {
             "it used [15, 500] of data 'two'");
 }
 
-// 0 is the last row: an index may go the other way in memory.
+// Index 0 is the last row, because indices may run backwards in memory.
 TEST_F(UsedRegions, AreNamedByIndicesThatGoBackwards) {
   sets_.resize(1);
   Part& part = sets_[0].owned[0];

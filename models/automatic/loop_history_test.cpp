@@ -38,7 +38,7 @@ TEST(LoopHistories, CountOnWhereRanksAgreed) {
   EXPECT_EQ(history.mark_after(1), of({"a", "b", "c"}).mark());
 }
 
-// The history knows that later ones differ.
+// The history only knows that later loops differ.
 TEST(LoopHistories, KnowTheFirstOfManyLoops) {
   LoopHistory history;
   for (std::size_t i = 0; i < LoopHistory::kMost + 5; ++i) history.loop(i, "loop");

@@ -5,7 +5,7 @@
 namespace perdure::automatic {
 namespace {
 
-// Ranks that come together have one mark; ranks that only look for where they parted have another.
+// Ranks that meet for one purpose have one mark; ranks that only look for their first difference have another.
 std::uint64_t mark_of(std::uint64_t loops, const std::string& doing) { return loops ^ track::loop_id(doing, ""); }
 
 }  // namespace
@@ -25,8 +25,7 @@ bool MeetingStore::meet(const std::string& doing, bool here) {
   return met.any;
 }
 
-// [collective] All ranks are here, and look together for the first loop that differs. Once it is found it is the place
-// at which they are told apart.
+// All ranks search together for the first loop that differs. That loop is the place that the error names. [collective]
 void MeetingStore::tell_apart(const std::string& doing, const std::string& text) {
   constexpr const char* kSearch = "search";
   std::size_t same = 0, differs = LoopHistory::kMost + 1;

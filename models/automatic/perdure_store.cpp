@@ -11,10 +11,10 @@
 namespace perdure::automatic {
 namespace {
 
-constexpr int kPlace = 0;  // region of the place; that of box n is n + 1
+constexpr int kPlace = 0;  // the region of the place; box n has region n + 1
 
-// A place grows with the run, and what changes its size all ranks tell each other: it gets room in large steps, with
-// its size in front.
+// A place grows with the run, and ranks must agree on each change of a region's size. So its region grows in large
+// steps, and begins with the size in use.
 std::vector<std::byte> with_room(std::span<const std::byte> place) {
   const std::uint64_t size = place.size(), needs = size + sizeof size;
   const std::uint64_t step = std::max<std::uint64_t>(std::bit_ceil(needs) / 8, 4096);
@@ -33,12 +33,12 @@ std::optional<std::vector<std::byte>> without_room(const std::vector<std::byte>&
   return std::vector(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
-// Perdure's last dimension is the fastest.
+// In Perdure the last dimension is the fastest.
 unsigned dimension_there(const SavedBox& saved, unsigned d) {
   return saved.set->x_first ? saved.box.dimensions - 1 - d : d;
 }
 
-/// Extents and indices as Perdure has them: from the box's beginning on, the last dimension the fastest.
+/// Extents and indices as in Perdure: relative to the box's beginning, the last dimension the fastest.
 struct Indices {
   std::array<std::uint64_t, track::kMostDimensions> begin{}, end{};
   Strides strides{};
@@ -63,7 +63,7 @@ class PerdureStore final : public CheckpointStore {
 
   std::optional<std::vector<std::byte>> newest() override {
     unprotect_all();
-    place_.assign(1, std::byte{0});  // with an array alone, versions of any number of ranks count
+    place_.assign(1, std::byte{0});  // if only an array is protected, any number of ranks matches
     must(protect_place(), "place");
     const perdure_status found = perdure_latest(native(), name_.c_str(), &version_);
     if (found == PERDURE_NOT_FOUND) {
@@ -89,8 +89,8 @@ class PerdureStore final : public CheckpointStore {
     return place;
   }
 
-  // Boxes whose data sets were swapped since the last call lie where other boxes were: all of their memory is free
-  // before the first of them takes any.
+  // After swaps of data sets, boxes may lie where other boxes lay. So all memory is unprotected before the first box is
+  // protected.
   bool restore(std::span<const SavedBox> boxes) override {
     unprotect_boxes();
     std::vector<int> ids;
@@ -101,10 +101,10 @@ class PerdureStore final : public CheckpointStore {
     return restored(ids);
   }
 
-  // A rank that cannot goes along all the same, with a name that is none: so all ranks get an error, and have the same
-  // number.
+  // A rank that cannot write makes the call all the same, with an invalid name. So all ranks get an error and keep the
+  // same version number.
   tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) override {
-    unprotect_all();  // what memory the boxes before had, others may have now
+    unprotect_all();  // other boxes may have this memory now
     place_ = with_room(place);
     perdure_status done = protect_place();
     for (const SavedBox& box : boxes)
@@ -125,7 +125,7 @@ class PerdureStore final : public CheckpointStore {
     return tl::unexpected(why);
   }
 
-  // Of what was refused there is no version of that number.
+  // A refused write left no version of that number.
   void retire_written() override { (void)perdure_retire(native(), name_.c_str(), version_); }
   void retire_restored() override {
     for (std::int64_t version = version_; version >= restored_; --version)
@@ -161,7 +161,7 @@ class PerdureStore final : public CheckpointStore {
     for (std::size_t id = 1; id <= protected_; ++id) (void)perdure_unprotect(native(), static_cast<int>(id));
     protected_ = 0;
   }
-  // False: what is damaged was set aside.
+  // Returns false if the damaged version was set aside.
   bool restored(const std::vector<int>& ids) {
     if (ids.empty()) return true;
     const perdure_status done = perdure_restore_regions(native(), name_.c_str(), version_, ids.data(), ids.size());
@@ -214,10 +214,10 @@ class PerdureStore final : public CheckpointStore {
   perdure_t* handle_;
   std::string name_;
   bool at_once_;
-  std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
-  std::int64_t damaged_ = -1;                // what could not be restored last, and why
+  std::int64_t version_ = 0, restored_ = 1;  // the newest version, and the one that the run resumed from
+  std::int64_t damaged_ = -1;                // the last version that could not be restored, and why
   std::string why_;
-  std::size_t protected_ = 0;  // boxes
+  std::size_t protected_ = 0;  // number of boxes
   std::vector<std::byte> place_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Checkpoints in Perdure: each box is an array that all ranks have together, so that they come back on any
-// number of ranks, out of any tier.
+// Stores checkpoints in Perdure. Each box is an array over all ranks, so that any number of ranks can restore it, from
+// any tier.
 #include <memory>
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace perdure::automatic {
 
-/// Under `name`. The handle outlives it, and has no other regions. `at_once`: what is written was copied when write()
-/// returns, also with `capture.mode` cow: nobody reads the program's memory later.
+/// Writes versions under `name`. The handle must outlive the store and have no other regions. `at_once`: write() has
+/// copied all data when it returns, even if `capture.mode` is cow; nothing reads the program's memory later.
 std::unique_ptr<CheckpointStore> perdure_store(perdure_t* handle, std::string name, bool at_once = false);
 
 }  // namespace perdure::automatic

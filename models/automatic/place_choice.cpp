@@ -21,14 +21,14 @@ std::vector<BoxSet> written_of(const track::Tracker& tracker) {
 PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before, std::vector<std::string> only)
     : learns_(learns), before_(std::move(before)), only_(std::move(only)), learnt_(learns) {}
 
-// A place that is chosen early rests on few loops. It need not be the best one: a checkpoint there is whole all the
-// same, because it puts aside what loops behind it read.
+// An early choice rests on few loops and need not be the best. A checkpoint there is complete all the same, because it
+// puts aside what later loops read.
 void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_view name,
                        std::span<const track::Access> accesses, bool between, bool waiting) {
   const std::uint64_t steps = wait_.steps();
   wait_.loop(id, waiting);
   if (chosen_ && learnt_.full() && wait_.loops() > 2 * std::max<std::uint64_t>(chosen_->gap, 1))
-    learn_anew();  // the program does something else now
+    learn_anew();  // the program's loops have changed
   here_ = calls_.place(id);
   if (learnt_.full()) return;
   names_.emplace(id, name);
@@ -45,7 +45,7 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
   believed_ = learnt_.repeats() >= size / 4;
   step_ = believed_ ? learnt_.period() : kShortStep;
   news_ = true;
-  // Soon again: the end may lie just behind something that comes seldom.
+  // Tries again soon: the stretch may end just after a rare loop.
   if (!believed_ && size < kLonger * learns_) learnt_.take(size + size / 4 + 1);
 }
 
@@ -60,14 +60,15 @@ void PlaceChoice::learn_anew() {
   none_ = believed_ = false;
 }
 
-// Before a stretch is learnt, as many loops as a first choice takes are long. Afterwards it is twice the loops from a
-// place to the next: a loop that comes again may be an iteration within a time step.
+// Before a stretch is learnt, the limit is the number of loops that a first choice takes. Afterwards it is twice the
+// distance between occurrences of the place. A loop that recurs may be an iteration within a time step, so a
+// recurrence alone does not end the wait.
 bool PlaceChoice::waited_long() const {
   if (chosen_ && learnt_.size() >= learns_) return wait_.loops() > 2 * std::max<std::uint64_t>(chosen_->gap, 1);
   return !learnt_.full() && (wait_.steps() >= Wait::kMostSteps || wait_.loops() > kMostLoops);
 }
 
-// Places between a loop and its answer.
+// Returns the places between a loop and its answer.
 std::set<LoopId> PlaceChoice::never() const {
   std::set<LoopId> never;
   for (std::size_t i = 0; i < learnt_.size(); ++i)
@@ -85,7 +86,7 @@ std::vector<Candidate> PlaceChoice::possible(const track::Places::Costs& costs) 
   return candidates;
 }
 
-// What is not saved must not be needed, as scratch must not.
+// A data set that is not saved must not be needed, like scratch.
 std::vector<track::DataSet> PlaceChoice::judged(const track::Tracker& tracker) const {
   auto sets = tracker.sets();
   if (only_.empty()) return sets;
@@ -93,8 +94,8 @@ std::vector<track::DataSet> PlaceChoice::judged(const track::Tracker& tracker) c
   return sets;
 }
 
-// Calls of one loop are told apart where that makes the checkpoint smaller, within as short a time step as does it: a
-// place that comes seldom is waited for.
+// Tells calls of one loop apart if that makes the checkpoint smaller, with the shortest time step that does so. A rare
+// place makes requests wait.
 void PlaceChoice::choose(const track::Tracker& tracker) {
   const auto costs = learnt_.costs(judged(tracker), written_of(tracker));
   std::optional<Candidate> best;
@@ -123,7 +124,7 @@ bool PlaceChoice::is_place(std::string_view name, bool between) const {
   return none_;
 }
 
-// Of what was written by now: more than when the place was chosen, as long as the run is young.
+// Predicts for the elements that are written by now. Early in a run these are more than when the place was chosen.
 const std::vector<BoxSet>* PlaceChoice::foreseen(const track::Tracker& tracker, const std::vector<BoxSet>& written) {
   if (!believed_ || !chosen_ || here_ != chosen_->place) return nullptr;
   if (needed_of_ != written) {

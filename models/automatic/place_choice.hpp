@@ -1,6 +1,6 @@
 #pragma once
-// Where a checkpoint of this run is smallest, and what it needs there: learnt from the loops of a stretch of the run,
-// and anew when the program turns to something else. The same on all ranks. Pure.
+// Chooses the place where a checkpoint of this run is smallest, and what it saves there. Learns both from a stretch of
+// the run's loops, and again when the loops change. The choice is the same on all ranks. Pure.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,8 +15,8 @@
 
 namespace perdure::automatic {
 
-/// How long somebody has waited for a place, in loops and in time steps. A step is over when the loop at which the wait
-/// began comes again: so much is known before anything is learnt.
+/// Measures how long a request has waited for a place, in loops and in time steps. A step is over when the loop at
+/// which the wait began recurs; this needs nothing learnt.
 class Wait {
  public:
   /// Steps after which any place is taken.
@@ -39,34 +39,34 @@ class Wait {
 
 class PlaceChoice {
  public:
-  /// From so many loops, or up to kLonger times as many where these have no time step twice; and only before loops of
-  /// this name unless it is "".
+  /// Learns from `learns` loops, or from up to kLonger times as many if these do not contain a time step twice. If
+  /// `before` is not "", only loops of that name are places.
   static constexpr std::uint64_t kLonger = 8;
-  /// `only`: names of the data sets that are saved, where not all are.
+  /// `only`: names of the data sets that are saved; empty: all.
   PlaceChoice(std::uint64_t learns, std::string before, std::vector<std::string> only = {});
 
-  /// The loop that comes next. `between`: a run can go on from there. `waiting`: for a place, and all that was written
-  /// could be saved.
+  /// Records the next loop. `between`: a run can continue from there. `waiting`: a request waits for a place, and all
+  /// that was written could be saved.
   void loop(const track::Tracker& tracker, track::LoopId id, std::string_view name,
             std::span<const track::Access> accesses, bool between, bool waiting);
-  /// Whether it is the place. It is any place that may be one where no loop comes again often enough, and where
-  /// somebody has waited for two time steps.
+  /// Whether the next loop is the place. It is any possible place if no loop recurs often enough and a request has
+  /// waited for two time steps.
   bool is_place(std::string_view name, bool between) const;
-  /// All that the place will need of what was written, where that is known well enough to be relied on.
+  /// Returns all written elements that later loops need at the place, or null if the prediction is not reliable enough.
   const std::vector<track::BoxSet>* foreseen(const track::Tracker& tracker, const std::vector<track::BoxSet>& written);
-  /// What was learnt turned out to be wrong.
+  /// Discards what was learnt, because it was wrong.
   void learn_anew();
-  /// A checkpoint was made. Where there is no place, what comes behind it may have one.
+  /// Notes a checkpoint. If there is no place, later loops may have one.
   void made() {
     if (none_ && learnt_.size() >= kLonger * learns_) learn_anew();
   }
-  /// Somebody waits for a place, longer than that may take.
+  /// A request waits for a place longer than that may take.
   bool is_late() const { return wait_.steps() > Wait::kMostSteps || wait_.loops() > kMostLoops; }
-  /// So many loops a time step has, as far as is known.
+  /// Returns the number of loops in a time step, as far as known.
   std::uint64_t step() const { return step_; }
-  /// Once after each stretch: report() says more than it did.
+  /// Returns true once after each stretch, when report() has more to say.
   bool news();
-  /// But for its name and the size of the state.
+  /// Returns the report without its name and the size of the state.
   track::Report report(const track::Tracker& tracker) const;
 
  private:
@@ -80,18 +80,18 @@ class PlaceChoice {
   std::string before_;
   std::vector<std::string> only_;
   track::Places learnt_;
-  std::vector<bool> between_;  // of the loops of the stretch
+  std::vector<bool> between_;  // one entry per loop of the stretch
   std::map<track::LoopId, std::string> names_;
   track::CallsInStep calls_;
   track::LoopId here_ = 0;
   std::optional<track::Candidate> chosen_;
-  bool none_ = false;      // of the loops comes again often enough
-  bool believed_ = false;  // the stretch is whole, and has its last part twice
+  bool none_ = false;      // no loop recurs often enough
+  bool believed_ = false;  // the stretch is complete, and has its last part twice
   bool news_ = false;
   static constexpr std::uint64_t kShortStep = 64;
-  static constexpr std::uint64_t kMostLoops = 64;  // of a wait in which no loop comes again
+  static constexpr std::uint64_t kMostLoops = 64;  // limit of a wait in which no loop recurs
   std::uint64_t step_ = kShortStep;
-  std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
+  std::optional<std::vector<track::BoxSet>> needed_;  // the boxes needed of each set, and written at that time
   std::optional<std::vector<track::BoxSet>> needed_of_;
   Wait wait_;
 };

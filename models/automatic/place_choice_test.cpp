@@ -1,4 +1,4 @@
-// Where checkpoints are made: learnt from loops, and relied on only where time steps are alike.
+// Tests where checkpoints are made: places are learnt from loops, and relied on only if time steps are alike.
 #include "automatic/place_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using track::Box;
 
 Box row(std::int64_t begin, std::int64_t end) { return {1, {begin}, {end}}; }
 
-/// A run of loops over fields of 100 elements, which all are written before.
+/// Runs loops over fields of 100 elements, all of which were written before.
 class Steps {
  public:
   explicit Steps(int fields, std::uint64_t learns, std::string before = "") : choice(learns, std::move(before)) {
@@ -69,7 +69,7 @@ TEST(PlaceChoices, OfStepsThatAreNeverAlikeAreNotReliedOn) {
   EXPECT_FALSE(run.foreseen);
 }
 
-// Two stages, of which the second alone writes field 1 anew.
+// Two stages; only the second overwrites field 1.
 TEST(PlaceChoices, TellTheStagesOfAStepApart) {
   Steps run(3, 64);
   for (int step = 0; step < 20; ++step) {
@@ -114,7 +114,7 @@ TEST(PlaceChoices, ThatDoNotComeAgainAreLeftForOthers) {
   EXPECT_EQ(run.last, "other");
 }
 
-// A loop of each name that a step has, from the first call on, waits two steps at most.
+// With one loop of each name per step, a request waits two steps at most, from the first call on.
 TEST(PlaceChoices, ServeWhoeverWaitsWithinTwoStepsLearntOrNot) {
   for (int length : {1, 2, 5, 20})
     for (int asked = 0; asked < 150; ++asked) {
@@ -131,8 +131,8 @@ TEST(PlaceChoices, ServeWhoeverWaitsWithinTwoStepsLearntOrNot) {
     }
 }
 
-// A solver: its iterations come again and again within a time step, as many as it takes. Where a stretch was learnt,
-// they are not taken for steps.
+// A solver repeats its iterations within a time step, as often as it takes. Once a stretch was learnt, iterations do
+// not count as steps.
 TEST(PlaceChoices, OfStepsWithIterationsAreNotAmongThese) {
   for (int asked = 0; asked < 30; ++asked) {
     Steps run(2, 64);

@@ -58,7 +58,7 @@ void Protection::resume() {
     if (resume_from(*bytes)) return;
 }
 
-// False: it was damaged, and there may be another one.
+// Returns false if the checkpoint was damaged; there may be another one.
 bool Protection::resume_from(const std::vector<std::byte>& bytes) {
   auto place = track::decode_place(bytes);
   if (!place) throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + place.error());
@@ -81,7 +81,7 @@ bool Protection::resume_from(const std::vector<std::byte>& bytes) {
   return true;
 }
 
-// What nothing had written by then has to be as the program made it.
+// Memory that no loop had written by then must hold the program's own values.
 void Protection::check_spoilt(const track::Place& place) const {
   for (std::size_t set = 0; set < spoilt_.size(); ++set) {
     BoxSet rest = spoilt_[set];
@@ -93,7 +93,7 @@ void Protection::check_spoilt(const track::Place& place) const {
   }
 }
 
-// Sets that moved on the way have their content where others are by now.
+// If sets moved during the replay, their content lies where other sets are now.
 void Protection::arrive() {
   if (!stale_) return;
   if (!store_.restore(boxes_of(tracker_.place().saved)))
@@ -132,7 +132,7 @@ bool Protection::loop(track::LoopId id, std::string_view name, std::span<const t
     wanted_ = false;
     tracker_.begin_checkpoint();
   }
-  // What is not decided when the next one is due is saved as it is.
+  // Elements that are undecided when the next checkpoint is due are saved as they are.
   if (region && (++open_.loops > policy_.decides || (wanted_ && open_.loops > choice_.step()))) tracker_.end_region();
   const track::Decision& decision = tracker_.loop(id, accesses);
   if (!decision.refused.empty()) refused(decision, name);
@@ -149,7 +149,7 @@ void Protection::learn(track::LoopId id, std::string_view name, std::span<const 
   if (choice_.news()) tell_report();
 }
 
-// What it lacks an older one may have: the next start takes that.
+// An older checkpoint may have the missing elements: the next start uses that one.
 void Protection::refused(const track::Decision& decision, std::string_view loop) {
   const std::string why = checkpoint() + ": " + decision.refused + " (loop '" + std::string(loop) + "')";
   if (!decision.lacks) throw Failure(PERDURE_MISMATCH, why);
@@ -168,7 +168,7 @@ void Protection::ended() const {
 void Protection::answer(std::span<std::byte> values) {
   answered_ = true;
   if (!tracker_.answer(values)) {
-    const auto& refused = tracker_.loop(0, {}).refused;  // says the same again
+    const auto& refused = tracker_.loop(0, {}).refused;  // repeats the refusal
     throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + refused);
   }
 }
@@ -208,7 +208,7 @@ void Protection::tell_report() const {
   if (file.fail()) tell_("the report of places cannot be written to " + policy_.report);
 }
 
-// A checkpoint must not inherit that it lacks something; what no loop touches for so long will not be missed.
+// A new checkpoint must not inherit missing elements. Elements that no loop touches for so long are not needed.
 bool Protection::has_all() const {
   if (!restarted_ || ran_ > policy_.decides) return true;
   for (track::SetId set = 0; set < tracker_.sets().size(); ++set)
@@ -218,7 +218,7 @@ bool Protection::has_all() const {
 
 // ---- a checkpoint
 
-// A list is taken as it is, and what was learnt too: both are watched until the region ends.
+// A list of data sets or a learnt prediction is saved at once. Both are checked until the region ends.
 void Protection::opens(std::string_view name) {
   const auto began = Clock::now();
   auto memory = std::move(open_.memory);
@@ -228,7 +228,7 @@ void Protection::opens(std::string_view name) {
   open_.now = {std::string(name), tracker_.place().loop, 0, state_bytes(), 0, false};
   track::Place place = tracker_.place();
   if (!policy_.only.empty()) {
-    for (BoxSet& saved : place.saved) saved.clear();  // the tracker has begun to say what it would save
+    for (BoxSet& saved : place.saved) saved.clear();  // the tracker now starts to say what it would save
     for (std::size_t set = 0; set < place.sets.size(); ++set)
       if (std::find(policy_.only.begin(), policy_.only.end(), place.sets[set].name) != policy_.only.end())
         place.saved[set] = place.written[set];
@@ -245,8 +245,8 @@ void Protection::opens(std::string_view name) {
   open_.blocking += Clock::now() - began;
 }
 
-// What is saved is copied as it was when the checkpoint began, which no loop has changed yet.
-// Of what nobody has read a foreseen checkpoint need not have anything: a restart refuses to read it.
+// Copies elements as they were when the checkpoint began; no loop has changed them yet. A foreseen checkpoint may lack
+// elements that no loop has read, because a restart refuses to read those.
 void Protection::put_aside(const Piece& piece, bool read) {
   const StoredSet& set = sets_[piece.set];
   if (open_.now.foreseen) {
@@ -264,7 +264,7 @@ void Protection::put_aside(const Piece& piece, bool read) {
     const Part part = part_within(owned, piece.box);
     if (part.box.empty()) continue;
     auto& memory = open_.memory;
-    try {  // the run goes on, and other ranks know of nothing
+    try {  // the run goes on, and other ranks know nothing of this
       const std::size_t offset = memory.size();
       memory.resize(offset + part.box.elements() * set.data.element_bytes);
       open_.aside.push_back({piece.set, piece.box, part.box, offset});
@@ -276,7 +276,7 @@ void Protection::put_aside(const Piece& piece, bool read) {
   open_.blocking += Clock::now() - began;
 }
 
-// Boxes of the place are joined ones; each has whole pieces.
+// The place's boxes are joined; each contains whole pieces.
 std::vector<SavedBox> Protection::boxes_aside(const std::vector<BoxSet>& saved) {
   std::vector<SavedBox> boxes;
   for (track::SetId id = 0; id < saved.size(); ++id)
@@ -314,7 +314,7 @@ void Protection::write(const track::Place& place, std::span<const SavedBox> boxe
   if (signals_ && !open_.failed) end_if_asked();
 }
 
-// A signal may have come to one rank, which asked the others for a checkpoint only.
+// The signal may have reached one rank only, which then asked the others for a checkpoint.
 void Protection::end_if_asked() {
   if (!store_.meet("the end", signals_->end_asked())) return;
   if (const auto done = store_.finish(); !done) tell_("the last checkpoint is not in the store: " + done.error());

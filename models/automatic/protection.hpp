@@ -1,7 +1,7 @@
 #pragma once
-// Checkpoints of a program that nobody had to write: which elements are needed, and where, follows from what its loops
-// say they read and write; a restart skips loops up to there. (Automatic checkpointing of structured-mesh codes,
-// Algorithms 1 and 2 and section 5.)
+// Makes checkpoints of a program that the program does not have to write. The reads and writes that its loops declare
+// determine which elements are needed, and where. A restart skips loops up to that place. (Automatic checkpointing of
+// structured-mesh codes, Algorithms 1 and 2 and section 5.)
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -24,9 +24,9 @@ namespace perdure::automatic {
 class Protection final : public Follower, public ProtectedRun {
  public:
   using Tell = std::function<void(const std::string&)>;
-  /// Goes on from the newest checkpoint of the policy's name, if there is one; after all that every run does first.
-  /// `tell` gets what goes wrong with checkpoints while the run goes on; the rank that `reports` writes the policy's
-  /// report. Throws std::runtime_error. [collective]
+  /// Resumes from the newest checkpoint of the policy's name, if there is one. Call it after the initialisation that
+  /// every run repeats. `tell` receives errors of checkpoints while the run continues; the rank that `reports` writes
+  /// the policy's report. Throws std::runtime_error. [collective]
   Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell,
              bool reports);
 
@@ -34,26 +34,26 @@ class Protection final : public Follower, public ProtectedRun {
   bool knows_answer() const override { return tracker_.phase() == track::Tracker::Phase::replay; }
   void answer(std::span<std::byte> values) override;
   bool wants_checkpoint() override;
-  /// Ranks whose clocks are behind do not want another one just then.
+  /// Ranks whose clocks lag must not ask for another one right afterwards.
   void checkpoint_is_wanted() override {
     wanted_ = true;
     wanted_at_ = Clock::now();
   }
 
-  /// The set lies elsewhere from here on, with its content; of a swap of two sets the loop says that it reads and
-  /// writes both.
+  /// Notes that the set lies elsewhere from here on, with its content. For a swap of two sets, the loop must declare
+  /// that it reads and writes both.
   void moved(track::SetId set, std::vector<Part> owned);
   std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload) override;
   void ended() const override;
   void trigger() override { wanted_ = true; }
-  /// [collective] Whether `here` is so on any rank, of ranks that have run the same loops up to here.
+  /// Returns whether `here` is true on any rank, of ranks that have run the same loops so far. [collective]
   bool meet(const std::string& doing, bool here) { return store_.meet(doing, here); }
-  bool is_late() const { return choice_.is_late(); }  ///< a checkpoint was wanted long ago
+  bool is_late() const { return choice_.is_late(); }  ///< a request for a checkpoint has waited for long
   bool restarted() const override { return restarted_; }
   std::uint64_t goes_on_at() const override { return goes_on_at_; }
   const std::vector<StoredSet>& sets() const { return sets_; }
   const std::vector<Taken>& taken() const override { return taken_; }
-  /// Of each loop what a checkpoint there would save, as learnt so far.
+  /// Returns the size of a checkpoint at each loop, as learnt so far.
   track::Report report() const;
 
  private:
@@ -89,9 +89,9 @@ class Protection final : public Follower, public ProtectedRun {
   bool stale_ = false;     // sets moved since the restart filled them
   bool answered_ = false;  // before the first fast_forward()
   bool forwarded_ = false;
-  std::vector<track::BoxSet> spoilt_;  // by checkpoints that were damaged: they filled it
+  std::vector<track::BoxSet> spoilt_;  // elements that damaged checkpoints filled
   std::uint64_t goes_on_at_ = 0;
-  std::uint64_t ran_ = 0;  // loops, those that were skipped left out
+  std::uint64_t ran_ = 0;  // loops, without skipped ones
   Clock::time_point wanted_at_ = Clock::now();
   std::vector<Taken> taken_;
   std::optional<Signals> signals_;
@@ -101,7 +101,7 @@ class Protection final : public Follower, public ProtectedRun {
     Taken now;
     std::uint64_t loops = 0;
     Clock::duration blocking{};
-    std::vector<track::BoxSet> foreseen;  // what was written of it at once
+    std::vector<track::BoxSet> foreseen;  // elements that were written at once
     bool surprised = false, failed = false;
     bool lost = false;  // this rank had no memory to put something aside
     struct Aside {

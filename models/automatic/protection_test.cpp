@@ -1,4 +1,4 @@
-// What a restart does with versions that turn out to be damaged while they are restored.
+// Tests how a restart treats versions that turn out to be damaged while it restores them.
 #include "automatic/protection.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class PlacesAlone final : public CheckpointStore {
   Versions& versions_;
 };
 
-/// Two numbers, of which the second is written late.
+/// Two numbers; the second is written late.
 class DamagedVersion : public testing::Test {
  protected:
   Protection begin() {

@@ -10,7 +10,7 @@
 namespace perdure::automatic {
 namespace {
 
-// All that a part's elements lie in, with what is between them.
+// Returns the span of memory that contains all of a part's elements and the gaps between them.
 Bytes memory_of(const Part& part, std::uint64_t element_bytes) {
   std::int64_t first = 0, last = 0;
   for (unsigned d = 0; d < part.box.dimensions; ++d) {
@@ -27,8 +27,9 @@ void add_memory(const StoredSet& set, const Box& box, std::vector<Bytes>& to) {
       to.push_back(memory_of(part, set.data.element_bytes));
 }
 
-// Adds the stretches in which a part's elements lie side by side: its rows, or all of it. Memory between stretches is
-// not the array's own, such as seams that neighbours fill. Leaves out stretches of fewer than `least` bytes.
+// Adds the stretches in which a part's elements lie side by side: its rows, or the whole part. Memory between stretches
+// does not belong to the array, for example seams that neighbours fill. Leaves out stretches of fewer than `least`
+// bytes.
 void add_stretches(const Part& part, std::uint64_t element_bytes, std::uint64_t least, std::vector<Bytes>& to) {
   std::vector<unsigned> by_stride(part.box.dimensions);
   std::iota(by_stride.begin(), by_stride.end(), 0U);
@@ -36,7 +37,7 @@ void add_stretches(const Part& part, std::uint64_t element_bytes, std::uint64_t 
   std::sort(by_stride.begin(), by_stride.end(),
             [&](unsigned a, unsigned b) { return std::abs(part.strides[a]) < std::abs(part.strides[b]); });
   std::uint64_t stretch = element_bytes;
-  std::size_t dense = 0;  // dimensions that have no gap
+  std::size_t dense = 0;  // dimensions without gaps
   for (; dense < by_stride.size(); ++dense) {
     const unsigned d = by_stride[dense];
     if (extent(d) > 1 && static_cast<std::uint64_t>(std::abs(part.strides[d])) != stretch) break;
@@ -54,7 +55,7 @@ void add_stretches(const Part& part, std::uint64_t element_bytes, std::uint64_t 
   for (const std::uintptr_t begin : begins) to.push_back({begin, begin + stretch});
 }
 
-// The memory of arrays, without what the region says it uses.
+// Returns the memory of arrays except what the region declares.
 std::vector<Bytes> memory_beside(const std::vector<StoredSet>& sets, std::span<const track::Access> accesses) {
   constexpr std::uint64_t kLeast = 4096;  // bytes; a stretch without a whole page cannot be guarded
   std::vector<Bytes> all, used;
@@ -69,7 +70,7 @@ std::vector<Bytes> memory_beside(const std::vector<StoredSet>& sets, std::span<c
   return difference(std::move(all), std::move(used));
 }
 
-// The index of the element at, or before, a byte of a part's memory.
+// Describes the index of the element at or before a byte of a part's memory.
 std::string index_at(const Part& part, std::uint64_t element_bytes, std::uintptr_t address) {
   auto rest = static_cast<std::int64_t>(address - memory_of(part, element_bytes).begin);
   std::array<std::int64_t, track::kMostDimensions> index{};
@@ -109,7 +110,7 @@ RegionCheck::Hash RegionCheck::hash_of(const StoredSet& set, const Box& box) {
   return {hash.low, hash.high};
 }
 
-// Drawn, since of two regions that take turns the same one might always come when there is time again.
+// The choice is random: of two regions that alternate, the same one might otherwise always get the time.
 bool RegionCheck::looks_now(track::LoopId id, Clock::time_point now) {
   constexpr int kShare = 10;
   if (known_.insert(id).second) return true;

@@ -1,7 +1,7 @@
 #pragma once
-// Whether regions use only what they say. What they write: all other elements are hashed before and behind them. What
-// they read: pages of other arrays are guarded while they run, which sees what is written, too, with the value it had.
-// A region is looked at when it comes first, and later as drawn, as long as that takes a tenth of the run.
+// Checks that regions use only what they declare. For writes, it hashes all other elements before and after a region.
+// For reads, it guards pages of other arrays during the region; that also detects writes of an unchanged value. It
+// checks a region at its first run, and later at random, as long as this takes a tenth of the run time.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -25,11 +25,12 @@ class RegionCheck {
     bool at_reads = true;
   };
   explicit RegionCheck(Looks looks = {true, true}) : looks_(looks) {}
-  /// Before a region that is run.
+  /// Call it before a region that is run.
   void begin(track::LoopId id, const std::vector<StoredSet>& sets, std::span<const track::Access> accesses);
-  /// Behind it: "it wrote [3:4, 0:8] of data 'now'", "it used [3, 0] of data 'now'", that it did not say.
+  /// Call it after the region. Returns an undeclared use: "it wrote [3:4, 0:8] of data 'now'", "it used [3, 0] of data
+  /// 'now'".
   std::optional<std::string> end(const std::vector<StoredSet>& sets);
-  std::uint64_t looked_at() const { return looked_at_; }  ///< regions
+  std::uint64_t looked_at() const { return looked_at_; }  ///< number of regions
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -43,7 +44,7 @@ class RegionCheck {
   bool looks_now(track::LoopId id, Clock::time_point now);
 
   Looks looks_;
-  std::vector<Seen> seen_;  // of the region that is run
+  std::vector<Seen> seen_;  // of the running region
   GuardedPages pages_;
   std::set<track::LoopId> known_;
   std::vector<std::byte> packed_;

@@ -6,7 +6,7 @@
 namespace perdure::automatic {
 namespace {
 
-/// Two arrays of 6 x 4, of which this rank has rows 2 to 4.
+/// Two arrays of 6 x 4; this rank has rows 2 to 4.
 class CheckedRegions : public ::testing::Test {
  protected:
   CheckedRegions() {
@@ -17,7 +17,7 @@ class CheckedRegions : public ::testing::Test {
       sets_.push_back(set);
     }
   }
-  /// Runs a region that declares to write `written` of array 0. Returns what it did beside that.
+  /// Runs a region that declares to write `written` of array 0. Returns its undeclared writes.
   template <class Work>
   std::string wrote(const Box& written, Work work, std::optional<track::LoopId> of = std::nullopt) {
     const track::LoopId id = of ? *of : next_++;
@@ -42,7 +42,7 @@ TEST_F(CheckedRegions, WriteWhatTheySay) {
   EXPECT_EQ(wrote({2, {0, 0}, {6, 4}}, [&] { memory_[0][2][3] = 2; }), "");
 }
 
-// Each once, however little time there is, and the others while that is a tenth.
+// Each region is checked once, however little time there is; others only within a tenth of the time.
 TEST_F(CheckedRegions, AreLookedAtWhenTheyComeFirst) {
   const Box nothing{2, {0, 0}, {0, 0}};
   std::uint64_t looked_at = 0;

@@ -19,7 +19,7 @@ std::atomic<std::int64_t> end_asked_ns{0}, together_ns{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-// Safe in handlers.
+// Async-signal-safe.
 std::int64_t now_ns() {
   timespec now{};
   (void)::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -71,7 +71,7 @@ bool Signals::end_asked() const { return end_by != 0; }
 void Signals::end() {
   const int signal = end_by == 0 ? SIGTERM : end_by.load();
   end_now(signal);
-  // Where it was blocked.
+  // Unblocks the signal if it was blocked.
   sigset_t only;
   sigemptyset(&only);
   sigaddset(&only, signal);

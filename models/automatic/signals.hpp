@@ -1,8 +1,8 @@
 #pragma once
-// Signals by which somebody outside asks for a checkpoint: a batch system before the end of an allocation, or a person.
-// SIGTERM and SIGINT ask for one and then the end, SIGUSR1 for one. What the handler does is safe in any code: it sets
-// a number. Another SIGTERM or SIGINT, a second later or more, ends the process at once, as if there were no handler:
-// those that come together are one, as launchers send them.
+// Handles signals that ask for a checkpoint, from a batch system before an allocation ends or from a person. SIGTERM
+// and SIGINT ask for a checkpoint and then the end, SIGUSR1 for a checkpoint. The handler is safe in any code: it only
+// sets a number. Another SIGTERM or SIGINT at least a second later ends the process at once, as without a handler.
+// Signals that come together count as one, because launchers send several.
 #include <chrono>
 #include <csignal>
 
@@ -10,19 +10,19 @@ namespace perdure::automatic {
 
 class Signals {
  public:
-  /// Takes the three, but for those that the process ignores. What came before has them again when this ends; what was
-  /// asked for and not done by then is forgotten. Throws Failure where another one in the process has them.
-  /// `together`: those that come within this time are one.
+  /// Takes over the three signals, except those that the process ignores. The destructor restores the earlier handlers
+  /// and forgets pending requests. Throws Failure if another object in the process has the signals. `together`: signals
+  /// within this time count as one.
   explicit Signals(std::chrono::nanoseconds together = std::chrono::seconds(1));
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  /// A checkpoint was asked for since the last time.
+  /// Whether a checkpoint was asked for since the last call.
   bool checkpoint_asked();
-  /// The end was.
+  /// Whether the end was asked for.
   bool end_asked() const;
-  /// Ends the process as the signal would have, or as SIGTERM would where another process got it.
+  /// Ends the process as the signal would have, or as SIGTERM would if another process got the signal.
   [[noreturn]] void end();
 
  private:

@@ -1,4 +1,4 @@
-// Signals ask for a checkpoint; those that mean the end get it when the checkpoint is in the store.
+// Tests that signals ask for a checkpoint, and that ending signals end the process once the checkpoint is in the store.
 #include "automatic/signals.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using test_support::Rank;
 
-bool raises_in_replay = false;  // of a rank
+bool raises_in_replay = false;  // the rank raises the signal during its replay
 
 class SignalledProgram : public testing::Test {
  protected:
@@ -30,7 +30,7 @@ class SignalledProgram : public testing::Test {
     return "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
            "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1";
   }
-  // Steps that take a while; says when it is in the middle. Checkpoints only where a signal asks for them.
+  // Runs steps that take a while, and reports when it is in the middle. It makes checkpoints only on signals.
   int life(const Rank& rank, std::uint64_t* goes_on_at, std::uint64_t* checkpoints) const {
     perdure_t* handle = rank.open(options());
     perdure_track_policy policy{};
@@ -60,7 +60,7 @@ class SignalledProgram : public testing::Test {
     return perdure_close(&handle) == PERDURE_OK ? 0 : 3;
   }
   std::string marker(int rank) const { return directory_ / ("in-the-middle-" + std::to_string(rank)); }
-  // On so many ranks, of which the last gets the signal.
+  // Runs on `ranks` ranks; the last one gets the signal.
   test_support::Outcome signalled(int ranks, int signal) const {
     test_support::RunOptions some;
     some.ranks = ranks;
@@ -126,7 +126,7 @@ TEST(Signals, EndTheProcessAtOnceWhereTheyComeAgain) {
   test_support::RunOptions alone;
   alone.ranks = 1;
   const auto twice = test_support::run_ranks(alone, [](const Rank&) {
-    Signals signals(std::chrono::nanoseconds(-1));  // so that none come together
+    Signals signals(std::chrono::nanoseconds(-1));  // so that no two count as one
     (void)std::raise(SIGINT);
     (void)std::raise(SIGTERM);
     return 0;
@@ -141,7 +141,7 @@ TEST(Signals, EndTheProcessAtOnceWhereTheyComeAgain) {
   EXPECT_TRUE(once.all(128 + SIGINT)) << once.text();
 }
 
-// The test would end if they were two, and needs a second at most for that.
+// If they counted as two, the test process would end. It needs a second at most for the check.
 TEST(Signals, ThatComeTogetherAreOne) {
   Signals signals;
   (void)std::raise(SIGINT);
@@ -161,7 +161,7 @@ TEST(Signals, AreTakenOnceInAProcessAndStayIgnoredWhereTheyWere) {
   EXPECT_NO_THROW(Signals());
 }
 
-// A restart asks for the checkpoint when it has come to its place.
+// A restart asks for the checkpoint when it has reached its place.
 TEST_F(SignalledProgram, IsAskedDuringItsRestartAndSavedBehindIt) {
   const auto first = signalled(1, SIGTERM);
   EXPECT_TRUE(first.all(128 + SIGTERM)) << first.text();

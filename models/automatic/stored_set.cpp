@@ -10,12 +10,12 @@ using Index = std::array<std::int64_t, track::kMostDimensions>;
 
 std::int64_t length(const Box& box, unsigned dimension) { return box.end[dimension] - box.begin[dimension]; }
 
-// The dimension that is `step`-fastest.
+// Returns the dimension that is the `step`-th fastest.
 unsigned dimension_of(const Box& box, bool x_first, unsigned step) {
   return x_first ? step : box.dimensions - 1 - step;
 }
 
-// The elements of dimensions up to `step`, the fastest ones, from `from` on.
+// Packs the elements of dimensions up to `step`, the fastest ones, from `from` on.
 std::byte* pack(const Part& part, std::size_t element_bytes, bool x_first, unsigned step, const std::byte* from,
                 std::byte* packed) {
   if (step == 0) {
@@ -36,7 +36,7 @@ std::byte* pack(const Part& part, std::size_t element_bytes, bool x_first, unsig
 
 }  // namespace
 
-// With room for what a box says of itself in a description of at most 1024 bytes.
+// Leaves room for the box's own text in a description of at most 1024 bytes.
 std::string defect_of_texts(std::string_view name, std::string_view unit, std::string_view description) {
   constexpr std::size_t kMostName = 56, kMostUnit = 64, kMostDescription = 800;
   const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };

@@ -1,5 +1,5 @@
-// Tracked programs whose ranks do not begin the same regions: all hear which region it is and who began it, and who
-// waits for ranks that do not come hears who they are. Nobody waits for ever.
+// Tests tracked programs whose ranks begin different regions. All ranks learn which region it is and which ranks began
+// it. A rank that waits for others learns which ranks do not come. No rank waits for ever.
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
@@ -20,7 +20,7 @@ using test_support::Rank;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// An array of one element per rank, or more, of which regions add to the first.
+/// An array of at least one element per rank; regions add to the first element.
 class OneElement {
  public:
   OneElement(const Rank& rank, perdure_t* handle, const perdure_track_policy& policy, std::uint64_t elements)
@@ -53,7 +53,7 @@ class OneElement {
     return info.checkpoints > 0;
   }
   bool good() const { return status_ == PERDURE_OK; }
-  /// The first failure.
+  /// Returns the first failure.
   std::string said() const {
     return std::string(perdure_status_name(status_)) + ": " + perdure_track_error_text(track_);
   }
@@ -75,7 +75,7 @@ class RanksApart : public testing::Test {
   RanksApart() : over_(new (shared()) std::atomic<int>(0)) {}
   ~RanksApart() override { ::munmap(over_, sizeof *over_); }
 
-  /// Each rank's last words.
+  /// Returns each rank's last message.
   std::vector<std::string> said(const perdure_track_policy& policy,
                                 const std::function<void(const Rank&, OneElement&)>& body, const std::string& more = "",
                                 std::uint64_t elements = 1) const {
@@ -105,7 +105,7 @@ class RanksApart : public testing::Test {
     }
     return all;
   }
-  /// As in the program's own messages, which nobody sends.
+  /// Waits as in the program's own receive, for a message that no rank sends.
   void wait_for_the_others(int of_them) const {
     EXPECT_TRUE(test_support::eventually("others end", [&] { return over_->load() >= of_them; }));
   }
@@ -121,10 +121,10 @@ class RanksApart : public testing::Test {
     return ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   }
   test_support::TemporaryDirectory directory_;
-  std::atomic<int>* over_;  // so many ranks have ended
+  std::atomic<int>* over_;  // number of ranks that have ended
 };
 
-// All come to the tick: what differs is known at once.
+// All ranks come to the tick, so the difference is known at once.
 TEST_F(RanksApart, AreToldTheFirstRegionThatOneOfThemAloneBegan) {
   const auto all = said(policy(0), [](const Rank& rank, OneElement& program) {
     program.start();
@@ -151,7 +151,7 @@ TEST_F(RanksApart, AreToldWhoHasBegunNoFurtherRegion) {
                             HasSubstr("ranks 0-1: a tick, last at region 'advance' (number 6), and no other")));
 }
 
-// More regions than are known one by one.
+// Runs more regions than the history keeps one by one.
 TEST_F(RanksApart, AreToldWhereTheyAreAfterManyRegions) {
   const auto all = said(policy(0), [](const Rank& rank, OneElement& program) {
     program.start();
@@ -178,7 +178,7 @@ TEST_F(RanksApart, AreToldThatOneComesToACheckpointAndOthersToATick) {
     EXPECT_THAT(text, AllOf(HasSubstr("rank 0: a checkpoint, last at region"), HasSubstr("ranks 1-2: a tick")));
 }
 
-// The others wait in the program itself, where nobody sees them.
+// The other ranks wait in the program itself, where Perdure cannot see them.
 TEST_F(RanksApart, WaitNoLongerThanTheyAreToldTo) {
   auto by_number = policy(1);
   by_number.every_regions = 10;
@@ -191,9 +191,9 @@ TEST_F(RanksApart, WaitNoLongerThanTheyAreToldTo) {
                             HasSubstr("a checkpoint, last at region 'advance'")));
 }
 
-// The next meeting first ends what is still being copied, which is an exchange of its own.
+// The next meeting first completes the background copy, which is an exchange of its own.
 TEST_F(RanksApart, WaitNoLongerBehindACopyOnWrite) {
-  constexpr std::uint64_t kMany = 4U << 20U;  // of 8 bytes, so that the copy takes longer than the checkpoint's call
+  constexpr std::uint64_t kMany = 4U << 20U;  // of 8 bytes, so that the copy outlasts the checkpoint's call
   auto by_number = policy(1);
   by_number.every_regions = 10;
   const auto all = said(

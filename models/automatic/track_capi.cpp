@@ -1,4 +1,4 @@
-// include/perdure/perdure_track.h: arguments become an AnnotatedProgram's, and exceptions statuses.
+// Implements include/perdure/perdure_track.h: converts arguments for an AnnotatedProgram, and exceptions to statuses.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,7 @@ struct perdure_track {
   perdure_t* handle;
   std::string name;
   AnnotatedProgram program;
-  std::vector<std::vector<std::uint64_t>> ghosts;  // of each data set, around boxes without strides
+  std::vector<std::vector<std::uint64_t>> ghosts;  // for each data set, around boxes without strides
   const std::uint64_t* ghosts_of(perdure::track::SetId id) const {
     return id < ghosts.size() && !ghosts[id].empty() ? ghosts[id].data() : nullptr;
   }
@@ -45,7 +45,7 @@ constexpr std::size_t kMostGiven = std::size_t{1} << 30U;
 
 std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
 
-// What `work` throws as a status; the text goes to `text`.
+// Converts an exception of `work` to a status; the message goes to `text`.
 template <class Work>
 perdure_status caught(std::string& text, const Work& work) {
   try {
@@ -63,7 +63,7 @@ perdure_status caught(std::string& text, const Work& work) {
   }
 }
 
-// A tracker that failed stays failed: its program would compute on from wrong data.
+// A tracker that failed stays failed: its program would otherwise compute on from wrong data.
 template <class Work>
 perdure_status on_track(perdure_track_t* track, const Work& work) {
   if (track == nullptr) return PERDURE_INVALID_ARGUMENT;
@@ -97,7 +97,7 @@ Policy policy_of(const perdure_track_policy* given) {
   return policy;
 }
 
-// Of a row as long as can be, divided evenly, rank 0 has the beginning.
+// Rank 0 has the beginning of a very long row that is divided evenly.
 bool is_first(perdure_t* handle) {
   const std::uint64_t extent = std::uint64_t{1} << 40U;
   perdure_array row{};
@@ -147,7 +147,7 @@ StoredSet set_of(const perdure_array* array) {
   return set;
 }
 
-// Without strides it is dense, with the array's ghosts around it.
+// Without strides the part is dense, with the array's ghosts around it.
 Part part_of(const StoredSet& set, const perdure_box& given, const std::uint64_t* ghosts) {
   const unsigned dimensions = set.data.box.dimensions;
   const std::string object = "data '" + set.data.name + "'";
@@ -213,7 +213,7 @@ void give_out(int* data, perdure::track::SetId id) {
   std::abort();
 }
 
-// The looks that PERDURE_TRACK_CHECK asks for; nothing: none.
+// Returns the checks that PERDURE_TRACK_CHECK asks for, or none.
 std::optional<perdure::automatic::RegionCheck::Looks> looks_asked_for() {
   const std::string check = text_or(std::getenv("PERDURE_TRACK_CHECK"), "0");
   if (check.empty() || check == "0") return std::nullopt;

@@ -1,5 +1,5 @@
-// Annotated regions through C: programs that are killed anywhere go on, on other numbers of ranks, and end with the
-// same values; what is used wrongly is refused.
+// Tests annotated regions through C. Programs that are killed anywhere resume on other numbers of ranks and end with
+// the same values. Wrong uses are refused.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ class Plate {
   std::int64_t first() const { return first_; }
   std::int64_t end() const { return first_ + rows_; }
   perdure_box box() { return {&at(first_, 0), begin_, end_, nullptr}; }
-  // Of all ranks' first and last rows those beside this one's, or zeros.
+  // Copies the adjacent rows of the neighbour ranks into the halo; zeros at the plate's ends.
   void exchange(const Rank& rank) {
     std::vector<std::int64_t> mine(2 * kColumns), all(2 * kColumns * static_cast<std::size_t>(rank.size));
     std::copy_n(&at(first_, 0), kColumns, mine.begin());
@@ -78,14 +78,14 @@ class Plate {
 };
 
 struct Life {
-  std::uint64_t dies = ~std::uint64_t{0};  ///< before, in, or behind this region
+  std::uint64_t dies = ~std::uint64_t{0};  ///< the region before, in or after which the process dies
   std::uint64_t where = 0;
   bool by_time = false;
   std::uint64_t learns = 30;
-  const char* other = nullptr;  ///< a region more
+  const char* other = nullptr;  ///< an additional region
 };
 
-/// A program of two plates that take turns, a table that all ranks have, and steps that depend on what came out.
+/// Computes on two plates that alternate, and a table that all ranks have. Its number of steps depends on the results.
 class Program {
  public:
   Program(const Rank& rank, perdure_t* handle, const Life& life) : rank_(rank), life_(life) {
@@ -97,7 +97,7 @@ class Program {
     char message[500] = "";
     check(perdure_track_open(handle, &policy, &track_, message, sizeof message));
   }
-  // The sum of all at the end; of no steps there is none.
+  // Returns the sum over all ranks at the end; without steps there is none.
   std::int64_t run(int steps) {
     Plate plates[2] = {{rank_, 1}, {rank_, 2}}, fixed(rank_, 3);
     std::int64_t table[5] = {1, 2, 3, 4, 5};
@@ -202,7 +202,7 @@ class AnnotatedRegions : public testing::Test {
     return "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
            "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1";
   }
-  // Runs on so many ranks; exit codes.
+  // Runs on `ranks` ranks; returns their exit codes.
   test_support::Outcome live(int ranks, const std::function<int(const Rank&, perdure_t*)>& body) const {
     test_support::RunOptions some;
     some.ranks = ranks;
@@ -213,7 +213,7 @@ class AnnotatedRegions : public testing::Test {
       return code;
     });
   }
-  // As `live`, of the program; each rank's code says how it went.
+  // Runs the program as `live` does; each rank's exit code tells its outcome.
   test_support::Outcome program(int ranks, int steps, const std::function<Life(int rank)>& life,
                                 std::int64_t expected) const {
     return live(ranks, [&](const Rank& rank, perdure_t* handle) {
@@ -230,7 +230,7 @@ class AnnotatedRegions : public testing::Test {
       }
     });
   }
-  // What it comes to without anybody dying, on one rank.
+  // Returns the result of a run on one rank without deaths.
   std::int64_t undisturbed(int steps) const {
     const std::string file = directory_ / "sum";
     const auto outcome = live(1, [&](const Rank& rank, perdure_t* handle) {
@@ -279,7 +279,7 @@ TEST_F(AnnotatedRegions, OfAProgramThatIsKilledAnywhereGoOnOnAnyNumberOfRanks) {
   EXPECT_GE(went_on, runs / 2);
 }
 
-// A checkpoint before "advance" has one plate of two, and not what never changes.
+// A checkpoint before "advance" has one plate of two, and no constant data.
 TEST_F(AnnotatedRegions, SaveWhatIsNeededWhereItIsLeast) {
   const auto outcome = live(2, [&](const Rank& rank, perdure_t* handle) {
     Program program(rank, handle, {});
@@ -348,7 +348,7 @@ TEST_F(AnnotatedRegions, OfAnotherProgramAreRefused) {
   EXPECT_TRUE(shorter.all(0)) << shorter.text();
 }
 
-// A run of few long regions, such as one per time step of a minute, has made its checkpoint soon after it was asked.
+// A run of few long regions, such as one per time step of a minute, makes its checkpoint soon after a request.
 TEST_F(AnnotatedRegions, MakeACheckpointWithinTwoStepsOfATrigger) {
   for (const int asked : {0, 3, 70, 600}) {
     const auto outcome = live(1, [&](const Rank&, perdure_t* handle) {
@@ -369,9 +369,9 @@ TEST_F(AnnotatedRegions, MakeACheckpointWithinTwoStepsOfATrigger) {
              perdure_track_end(track) == PERDURE_OK;
       perdure_track_info info{};
       const perdure_access uses[] = {perdure_reads_writes(changes)};
-      // The place is at most two steps away, and one step behind it says what has to be saved.
+      // The place is at most two steps away. One more step shows what has to be saved.
       for (int step = 0; good && step < asked + 5; ++step) {
-        if (step >= asked) good = perdure_track_trigger(track) == PERDURE_OK;  // a signal goes on asking, too
+        if (step >= asked) good = perdure_track_trigger(track) == PERDURE_OK;  // a signal keeps asking, too
         good = good && perdure_track_begin(track, "step", "test", uses, 1, &run) == PERDURE_OK;
         now[step % 8] += step;
         good = good && perdure_track_end(track) == PERDURE_OK;
@@ -386,7 +386,7 @@ TEST_F(AnnotatedRegions, MakeACheckpointWithinTwoStepsOfATrigger) {
   }
 }
 
-/// One array of 4 x 6, and another one like it.
+/// Two equal arrays of 4 x 6.
 class Refusals : public AnnotatedRegions {
  protected:
   void SetUp() override {
@@ -407,7 +407,7 @@ class Refusals : public AnnotatedRegions {
     ASSERT_EQ(perdure_track_array(track_, &array_, &there, 1, &two_), PERDURE_OK);
     array_.name = "one";
   }
-  // The call fails so, and so do all that follow.
+  // Checks that the call and all later calls fail with this error.
   void refused(perdure_status status, const std::string& text) {
     EXPECT_EQ(status, PERDURE_INVALID_ARGUMENT);
     EXPECT_THAT(perdure_track_error_text(track_), HasSubstr(text));
@@ -486,7 +486,7 @@ TEST_F(Refusals, OfRegionsNameThem) {
   array_.name = "one";
 }
 
-// With PERDURE_TRACK_CHECK, which tells a program that is tested from one that runs.
+// Only with PERDURE_TRACK_CHECK, which tests set and production runs do not.
 TEST_F(Refusals, OfWhatARegionWritesAndDidNotSayNameIt) {
   for (const bool checks : {false, true}) {
     if (checks) ::setenv("PERDURE_TRACK_CHECK", "1", 1);
@@ -506,7 +506,7 @@ TEST_F(Refusals, OfWhatARegionWritesAndDidNotSayNameIt) {
   }
 }
 
-// Arrays of many pages.
+// The arrays span many pages.
 TEST_F(Refusals, OfWhatARegionReadsAndDidNotSayNameIt) {
   std::vector<double> large(100 * 1000, 3);
   const std::uint64_t extents[2] = {100, 1000};
@@ -611,7 +611,7 @@ TEST_F(AnnotatedRegions, AreSavedWhenTheProgramSaysSo) {
   EXPECT_STREQ(info.last_before, "add");
 }
 
-// Nobody owns the last element.
+// No rank owns the last element.
 TEST_F(AnnotatedRegions, WhoseCheckpointFailsGoOnAndSayWhy) {
   perdure_track_policy policy{};
   policy.learns = 8;
@@ -657,7 +657,7 @@ TEST_F(AnnotatedRegions, WithoutATrackerAreRun) {
   EXPECT_EQ(runs, 1);
 }
 
-// What is written once, and touched by no step, keeps no checkpoint open.
+// Data that is written once, and that no step touches, keeps no checkpoint open.
 TEST_F(AnnotatedRegions, AreSavedWhereSomeDataIsNeverTouchedAgain) {
   perdure_track_policy policy{};
   policy.learns = 64;
@@ -680,8 +680,8 @@ TEST_F(AnnotatedRegions, AreSavedWhereSomeDataIsNeverTouchedAgain) {
   EXPECT_EQ(info.last_bytes, 16U);
 }
 
-// A row of a table in each step, all of which is read in the end: rows that were written while places were learnt are
-// not taken for what will be written again.
+// Each step writes a row of a table, and the end reads all rows. Rows written during learning must not count as rows
+// that will be overwritten.
 TEST_F(AnnotatedRegions, OfATableThatGrowsLoseNoRow) {
   constexpr std::int64_t kRowsOfTable = 300;
   for (const std::int64_t dies : {std::int64_t{250}, std::int64_t{-1}}) {
@@ -719,7 +719,7 @@ TEST_F(AnnotatedRegions, OfATableThatGrowsLoseNoRow) {
   }
 }
 
-// A list that is enough before one of two regions alone is so in every life.
+// If a list of data sets suffices before only one of two regions, checkpoints begin before that one, in every life.
 TEST_F(AnnotatedRegions, WithAListAreSavedWhereItIsEnough) {
   for (int life = 0; life < 3; ++life) {
     const char* only[] = {"u"};
@@ -758,7 +758,7 @@ TEST_F(AnnotatedRegions, ThatGiveValuesBeforeTheFirstFastForwardAreRefusedAtOnce
   EXPECT_THAT(perdure_track_error_text(one.track), HasSubstr("before the first fast forward"));
 }
 
-// The list of data lacks what is read.
+// The list lacks data that is read.
 TEST_F(AnnotatedRegions, WhoseListOfDataLacksSomethingSayWhat) {
   perdure_t* handle = nullptr;
   ASSERT_EQ(perdure_open(options().c_str(), &handle, nullptr, 0), PERDURE_OK);
@@ -790,7 +790,7 @@ TEST_F(AnnotatedRegions, WhoseListOfDataLacksSomethingSayWhat) {
   (void)perdure_close(&handle);
 }
 
-// A program that can begin at any step goes there at once.
+// A program that can begin at any step jumps there at once.
 TEST_F(AnnotatedRegions, AreLeftOutWhereThePayloadSaysWhereToGo) {
   int began_at = -1, ran = 0;
   const auto life = [&](int dies) {
@@ -835,7 +835,7 @@ TEST_F(AnnotatedRegions, AreLeftOutWhereThePayloadSaysWhereToGo) {
   EXPECT_EQ(ran, 40 - began_at);
 }
 
-// The array is elsewhere in every life and step, with its content.
+// In every life and step the array lies elsewhere, with its content.
 TEST_F(AnnotatedRegions, OfAnArrayThatMovesGoOnWhereItIs) {
   std::int64_t expected = 0;
   for (int step = 0; step < 40; ++step) expected = mixed(expected, step);

@@ -1,5 +1,5 @@
-// Tracked programs that swap arrays which are all live: whatever the number of swaps was when they ended, the next
-// start goes on and computes the same.
+// Tests tracked programs that swap arrays, all of which are live. After any number of swaps the next start continues
+// and computes the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,21 +23,21 @@ std::uint64_t mixed_with(std::uint64_t a, std::uint64_t b) {
   return sum ^ sum >> 29U;
 }
 
-/// So many levels before the first step.
+/// Makes `levels` levels before the first step.
 std::vector<Field> levels_at_first(std::size_t levels) {
   std::vector<Field> fields(levels, Field(kCells));
   for (std::size_t i = 0; i < levels; ++i) std::iota(fields[i].begin(), fields[i].end(), 1000 * i);
   return fields;
 }
 
-/// Computes the oldest level, which is the first, anew from all of them.
+/// Overwrites the oldest level, which is the first, with a function of all levels.
 void advance(std::vector<Field>& fields) {
   for (std::size_t cell = 0; cell < kCells; ++cell)
     for (std::size_t i = 1; i < fields.size(); ++i)
       fields[0][cell] = mixed_with(fields[0][cell], fields[i][(cell + i) % kCells]);
 }
 
-/// Without Perdure.
+/// Computes the result without Perdure.
 std::vector<Field> undisturbed(std::size_t levels, int steps) {
   std::vector<Field> fields = levels_at_first(levels);
   for (int step = 0; step < steps; ++step) {
@@ -47,8 +47,8 @@ std::vector<Field> undisturbed(std::size_t levels, int steps) {
   return fields;
 }
 
-/// Leap-frog over two or three time levels: each step computes the oldest level anew from all of them, and the levels
-/// change places. All are needed at every place.
+/// Leap-frog over two or three time levels: each step overwrites the oldest level with a function of all, and the
+/// levels rotate. All levels are needed at every place.
 class LeapFrog {
  public:
   LeapFrog(std::size_t levels, perdure_t* handle, const std::string& name)
@@ -73,7 +73,7 @@ class LeapFrog {
   LeapFrog& operator=(const LeapFrog&) = delete;
   ~LeapFrog() { (void)perdure_track_close(&track_, nullptr, 0); }
 
-  /// The levels, the oldest first, after so many steps.
+  /// Returns the levels after `steps` steps, the oldest first.
   std::vector<Field> run(int steps) {
     for (int step = 0; step < steps; ++step) {
       std::vector<perdure_access> uses{perdure_reads_writes(numbers_[0])};
@@ -106,7 +106,7 @@ class LeapFrog {
   perdure_track_t* track_ = nullptr;
 };
 
-// One handle for all of them, since the runs end in order: other tests kill theirs.
+// All runs share one handle, because they end in order; other tests kill theirs.
 class SwappedArrays : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
@@ -131,7 +131,7 @@ class SwappedArrays : public testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(SwappedArrays, ComeBackWhereverTheRunEnded) {
-  // 7 has no factor in common with the numbers of levels, so that every order of them comes.
+  // 7 has no common factor with the numbers of levels, so that every order of them occurs.
   const int most = 400, step = test_support::campaign() ? 1 : test_support::unless_sanitized(7, 53);
   for (int ended = 1; ended <= most; ended += step) {
     const std::string name = "leap" + std::to_string(ended);

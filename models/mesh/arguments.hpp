@@ -1,6 +1,6 @@
 #pragma once
-// What a kernel is called with: accessors that know how to reach the elements around its index, indices, and numbers to
-// add to. Each argument makes a row of them; a row hands out one per index.
+// Defines the arguments that a kernel is called with: accessors to the elements around its index, indices, and
+// reductions. Each argument makes a row object; the row hands out one value per index.
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -11,7 +11,7 @@
 
 namespace perdure::mesh {
 
-/// One element of a data set and those around it: a(0, 0), a(-1, 0), a(0, 0, 2).
+/// Gives access to one element of a data set and to its neighbours: a(0, 0), a(-1, 0), a(0, 0, 2).
 template <class T>
 class Accessor {
  public:
@@ -25,7 +25,7 @@ class Accessor {
   std::int64_t y_, z_;
 };
 
-/// One value of a profile and those beside it, along its axis.
+/// Gives access to one value of a profile and to its neighbours along the profile's axis.
 template <class T>
 class ProfileAccessor {
  public:
@@ -36,14 +36,14 @@ class ProfileAccessor {
   const T* here_;
 };
 
-/// What loops report of kernels that do not keep to what they said; see Mesh::Options::check.
+/// Receives reports of kernels that access elements outside their declaration; see Mesh::Options::check.
 class Reach {
  public:
   virtual ~Reach() = default;
   virtual void strays(const Dataset& set, std::int64_t dx, std::int64_t dy, std::int64_t dz) = 0;
 };
 
-/// An accessor that asks whether it may.
+/// Asks a Reach before each access.
 template <class T>
 class CheckedAccessor {
  public:
@@ -64,14 +64,14 @@ class CheckedAccessor {
   Reach* reach_;
 };
 
-/// How a loop treats a data set.
+/// Says how a loop accesses a data set.
 struct Use {
   Dataset* set = nullptr;
   track::Access::Mode mode = track::Access::Mode::read;
   const Stencil* stencil = nullptr;
 };
 
-/// Of Data<T>; `T` is const where it is only read. The stencil must live as long as the call of the loop.
+/// The argument for a Data<T>; `T` is const if the loop only reads it. The stencil must outlive the call of the loop.
 template <class T>
 struct DataArgument {
   Use use;
@@ -106,7 +106,7 @@ struct ProfileArgument {
   Row checked(const Index& index, Reach&) const { return row(index, 0); }
 };
 
-/// The kernel gets the index itself.
+/// Passes the index itself to the kernel.
 struct IndexArgument {
   struct Row {
     Index first;
@@ -120,10 +120,10 @@ struct IndexArgument {
   Row checked(const Index& index, Reach&) const { return {index}; }
 };
 
-/// The kernel gets a `double&` to add to, or to make less or greater.
+/// Passes a `double&` to the kernel, which adds to it, lowers it or raises it.
 struct ReductionArgument {
   Reduction* reduction;
-  /// Of a row, in a register; goes into the thread's slot at its end.
+  /// Accumulates one row in a register and stores the result in the thread's slot when the row ends.
   class Row {
    public:
     explicit Row(Reduction::Slot& slot) : slot_(&slot), value_(slot.value) {}
@@ -140,7 +140,7 @@ struct ReductionArgument {
   Row checked(const Index&, Reach&) const { return Row(reduction->slot(0)); }
 };
 
-/// The same where sums are exact: what each index adds goes into the sum by itself.
+/// The reduction argument for exact sums: each value that the kernel adds enters the sum separately.
 struct ExactArgument {
   Reduction* reduction;
   class Row {
@@ -176,13 +176,13 @@ template <class T>
 DataArgument<const T> read(Data<T>& data, const Stencil& stencil = here()) {
   return {{&data, track::Access::Mode::read, &stencil}};
 }
-/// Every element of the loop's range is written, whatever it was before.
+/// Declares that the kernel writes every element of the loop's range and reads none of its old values.
 template <class T>
 DataArgument<T> write(Data<T>& data) {
   return {{&data, track::Access::Mode::write, &here()}};
 }
-/// The element itself is read and written, or left as it is; others that are read are not among those that the loop
-/// writes.
+/// Declares that the kernel reads the element itself and may write it. The other elements that it reads must not be
+/// among those that the loop writes.
 template <class T>
 DataArgument<T> read_write(Data<T>& data, const Stencil& stencil = here()) {
   return {{&data, track::Access::Mode::read_write, &stencil}};

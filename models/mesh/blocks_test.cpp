@@ -1,4 +1,4 @@
-// Blocks with time steps of their own: killed anywhere they end as the undisturbed run.
+// Tests that blocks with their own time steps, killed anywhere, end as the undisturbed run does.
 #include <gmock/gmock.h>
 
 #include "mesh/lives_testing.hpp"
@@ -20,11 +20,11 @@ TEST(BlocksWithTimeStepsOfTheirOwn, KilledAnywhereEndAsTheUndisturbedRun) {
   EXPECT_GT(lives.restarts, seeds.count());
   EXPECT_GT(lives.foreseen, seeds.count());
   EXPECT_GT(lives.aside, seeds.count());
-  if (test_support::kSanitized) return;  // so few lives do not come to each loop
+  if (test_support::kSanitized) return;  // sanitized runs take too few lives to reach every loop
   for (const char* loop : TwoBlocks::kLoops) EXPECT_GT(lives.before[loop], seeds.count() / 10) << loop;
 }
 
-// Before each loop, killed at one of the loops behind it each time.
+// Each life is killed at one of the loops after the checkpoint that precedes the given loop.
 TEST(BlocksWithTimeStepsOfTheirOwn, GoOnFromEachOfTheirLoops) {
   for (const std::int64_t sub_steps : {0, 3}) {
     const TwoBlocks program({{9, 8}, {8, 10}, sub_steps, 10});
@@ -40,7 +40,8 @@ TEST(BlocksWithTimeStepsOfTheirOwn, GoOnFromEachOfTheirLoops) {
         Told told;
         EXPECT_FALSE(live(program, 2, policy, shared, dies, told));
         for (const Taken& taken : told.taken) EXPECT_EQ(taken.before, place);
-        // What the sums at the end read first is in no checkpoint that was foreseen: it is given up, if they tell.
+        // The sums read some elements only at the end, so no foreseen checkpoint holds them. A resume that detects
+        // this gives the checkpoint up.
         std::optional<End> end;
         for (int start = 0; start < 3 && !end; ++start) end = live(program, 1, policy, shared, ~std::uint64_t{0}, told);
         EXPECT_TRUE(end == whole.first);
@@ -48,9 +49,10 @@ TEST(BlocksWithTimeStepsOfTheirOwn, GoOnFromEachOfTheirLoops) {
   }
 }
 
-// Behind the last sub-step: what the fine block hands up is not needed of the coarse one, and nothing of the edge.
+// After the last sub-step a checkpoint needs neither the coarse values that the fine block replaces nor the edge's
+// data.
 TEST(BlocksWithTimeStepsOfTheirOwn, FindTheSmallestPlaceWithinTheStepOfBoth) {
-  const TwoBlocks program({{9, 8}, {8, 10}, 3, 21});  // a whole step behind the last checkpoint
+  const TwoBlocks program({{9, 8}, {8, 10}, 3, 21});  // a whole step after the last checkpoint
   Policy policy;
   policy.every_loops = 31;
   policy.learns = 64;
@@ -59,7 +61,8 @@ TEST(BlocksWithTimeStepsOfTheirOwn, FindTheSmallestPlaceWithinTheStepOfBoth) {
   ASSERT_TRUE(live(program, 2, policy, shared, ~std::uint64_t{0}, told));
   std::size_t learnt = 0;
   for (const Taken& taken : told.taken) {
-    if (!taken.foreseen && learnt == 0) continue;  // whoever asked before all was learnt waited two steps at most
+    if (!taken.foreseen && learnt == 0)
+      continue;  // a request made before learning was complete waits two steps at most
     ++learnt;
     EXPECT_TRUE(taken.foreseen);
     EXPECT_EQ(taken.before, "hand up");

@@ -16,7 +16,7 @@ std::size_t bytes_of(const Dataset& set) {
 
 std::byte* memory_of(const Dataset& set) { return set.address(set.local().begin); }
 
-// As doubles: a NaN, and a number that most operations make another one of.
+// Read as doubles: a NaN, and a number that most operations change.
 constexpr std::byte kFillings[] = {std::byte{0xff}, std::byte{0x3f}};
 
 template <class Take>
@@ -43,7 +43,7 @@ bool lies_in(const Index& at, const Box& box) {
   return true;
 }
 
-// The first element that differs between the memory now and `other`, which is laid out as it.
+// Returns the first element that differs between the current memory and `other`, which has the same layout.
 template <class Skip>
 std::optional<Index> first_difference(const Dataset& set, const std::vector<std::byte>& other, const Skip& skip) {
   const std::byte* now = memory_of(set);
@@ -86,7 +86,7 @@ void CheckedLoop::put_back() {
   for (auto& [reduction, slot] : reductions_) reduction->slot(0) = slot;
 }
 
-// What is read as well, by another argument, keeps what it has.
+// An element that another argument reads keeps its value.
 void CheckedLoop::fill(std::byte filling) {
   for (const Use& use : uses_) {
     if (use.mode != Mode::write) continue;
@@ -112,7 +112,8 @@ void CheckedLoop::compare_outside() {
   }
 }
 
-// What is as it was filled both times was not written; what else differs had read something that is only written.
+// An element that equals the filling both times was not written. Any other difference shows that the kernel read an
+// element that it only declared to write.
 void CheckedLoop::expect_the_same() {
   for (const Copy& copy : copies_) {
     const auto at = first_difference(*copy.set, copy.after, [](const Index&) { return false; });

@@ -1,6 +1,7 @@
 #pragma once
-// Whether a kernel keeps to what its loop says. It runs twice, over two fillings of what it only writes: what is left
-// of a filling was not written, and what differs afterwards had read it.
+// Checks that a kernel keeps to its loop's declaration. It runs the kernel twice, over two different fillings of the
+// elements that it only writes. An element that keeps the filling was not written; a result that differs depends on a
+// value that the kernel must not read.
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -13,7 +14,7 @@ namespace perdure::mesh {
 
 class CheckedLoop final : public Reach {
  public:
-  /// Null pointers among the reductions are passed over.
+  /// Skips null pointers among the reductions.
   CheckedLoop(std::string name, const Box& mine, std::span<const Use> uses,
               std::initializer_list<Reduction*> reductions);
   /// Throws std::runtime_error that names the loop, the data set and the element.
@@ -21,7 +22,7 @@ class CheckedLoop final : public Reach {
   void strays(const Dataset& set, std::int64_t dx, std::int64_t dy, std::int64_t dz) override;
 
  private:
-  /// All of a rank's memory of a data set.
+  /// A copy of all memory that a rank has of a data set.
   struct Copy {
     Dataset* set;
     std::vector<std::byte> before, after;

@@ -1,5 +1,5 @@
 #pragma once
-// Blocks and the data on them: what all ranks have together, and what of it this rank has, where.
+// Defines blocks and the data on them: the global shape, and the part that this rank has.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,25 +13,25 @@
 
 namespace perdure::mesh {
 
-/// Cells 0 to before `cells[d]`, divided among the ranks.
+/// Has cells 0 to before `cells[d]` in dimension d, divided among the ranks.
 struct Block {
   std::string name;
   std::vector<std::int64_t> cells;
   Division division;
-  Box part;  ///< this rank's, see Division::part()
+  Box part;  ///< this rank's cells, see Division::part()
   unsigned dimensions() const { return division.dimensions(); }
 };
 
-/// How the elements of a data set lie on the cells of its block.
+/// Says how the elements of a data set lie on the cells of its block.
 struct Shape {
-  Index more{};             ///< elements than cells in each dimension: nodes have one more in each
-  std::int64_t halo = 2;    ///< around all, in each dimension; neighbours have as many of each other
-  bool scratch = false;     ///< in no checkpoint: no time step needs what an earlier one left there
-  std::string unit;         ///< for who reads checkpoints; may be empty
+  Index more{};             ///< extra elements per dimension compared with cells: nodes have one more in each
+  std::int64_t halo = 2;    ///< layers around the whole in each dimension; each rank has as many of its neighbours'
+  bool scratch = false;     ///< left out of checkpoints: no time step needs a value from an earlier one
+  std::string unit;         ///< shown to readers of checkpoints; may be empty
   std::string description;  ///< may be empty
 };
 
-/// One value per element. Memory is this rank's part with the ghosts around it, dense, x fastest.
+/// One value per element. Memory is this rank's part with its ghosts, dense, x fastest.
 class Dataset {
  public:
   Dataset(const Block& block, std::string name, std::size_t element_bytes, std::string type, Shape shape, int rank);
@@ -39,21 +39,21 @@ class Dataset {
   const Block& block() const { return *block_; }
   const Shape& shape() const { return shape_; }
   std::size_t element_bytes() const { return element_bytes_; }
-  const std::string& type() const { return type_; }  ///< as in perdure_array
-  const Box& whole() const { return whole_; }        ///< of all ranks, with the halo
-  const Box& owned() const { return owned_; }        ///< of this rank: nobody else has them but as ghosts
-  const Box& local() const { return local_; }        ///< with ghosts
-  Box inner() const;                                 ///< of all ranks, without the halo
-  std::byte* address(const Index& index) const;      ///< which is in local()
-  std::int64_t stride(unsigned dimension) const { return strides_[dimension]; }  ///< in elements
+  const std::string& type() const { return type_; }  ///< the type's text as in perdure_array
+  const Box& whole() const { return whole_; }        ///< the box of all ranks, with the halo
+  const Box& owned() const { return owned_; }        ///< this rank's box; other ranks have it only as ghosts
+  const Box& local() const { return local_; }        ///< this rank's box with its ghosts
+  Box inner() const;                                 ///< the box of all ranks, without the halo
+  std::byte* address(const Index& index) const;      ///< `index` must be in local()
+  std::int64_t stride(unsigned dimension) const { return strides_[dimension]; }  ///< counts elements
 
-  track::SetId id = 0;  ///< of the mesh
-  /// Neighbours whose elements among the ghosts may be other than they have themselves, on some rank. The ghosts from
-  /// all others are good: on all ranks and as far as the halo reaches. What is at a corner comes from the neighbour
-  /// there, not by way of those beside it, and is good or stale whatever theirs are.
+  track::SetId id = 0;  ///< the set's number in the mesh
+  /// Neighbours whose elements may be out of date among this rank's ghosts. Ghosts of all other neighbours are valid on
+  /// all ranks, as far as the halo reaches. A ghost at a corner comes directly from the diagonal neighbour, so its
+  /// state does not depend on the neighbours beside it.
   Neighbours stale;
   void ghosts_are_stale() { stale = Neighbours::all(); }
-  /// Of the elements that a loop over `written` writes. The same on all ranks.
+  /// Marks the elements that a loop over `written` writes. All ranks get the same result.
   void ghosts_are_stale(const Box& written);
 
  private:
@@ -74,14 +74,14 @@ class Data : public Dataset {
   T* at(const Index& index) const { return reinterpret_cast<T*>(address(index)); }
 };
 
-/// Values along one axis of a block that every rank has all of, and no loop writes: coordinates, widths. Of indices
-/// `first` to before `first` + `values.size()`.
+/// Values along one axis of a block: coordinates or widths. Every rank has all of them, and no loop writes them. The
+/// indices go from `first` to before `first` + `values.size()`.
 template <class T>
 struct Profile {
   unsigned axis = 0;
   std::int64_t first = 0;
   std::vector<T> values;
-  /// Each is what `make` says of its index, from `begin` to before `end`.
+  /// Sets the value at each index from `begin` to before `end` to `make(index)`.
   template <class Make>
   Profile(unsigned along, std::int64_t begin, std::int64_t end, Make make) : axis(along), first(begin) {
     for (std::int64_t i = begin; i < end; ++i) values.push_back(make(i));

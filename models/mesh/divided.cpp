@@ -15,7 +15,7 @@ tl::expected<Division, std::string> divided(std::span<const std::int64_t> cells,
   const auto fits = [&](unsigned d, int parts) {
     return parts == 1 ? all[d] >= 1 : all[d] / parts >= std::max<std::int64_t>(least, 1);
   };
-  // Cuts across x come last of equal ones: long rows are quick.
+  // Among grids of equal cost, those that do not cut x win, because long rows are fast.
   std::optional<std::tuple<std::int64_t, int, int>> best;
   std::array<int, kMostBlockDimensions> grid{};
   for (int x = 1; x <= ranks; ++x) {

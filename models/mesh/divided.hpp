@@ -1,5 +1,5 @@
 #pragma once
-// The grid of parts that suits a block. Pure.
+// Chooses the grid of parts for a block. Pure.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace perdure::mesh {
 
-/// Cells 0 to before `cells[d]` in 1 to 3 dimensions: the grid whose cuts are the smallest. Each part has `least` cells
-/// or more in each dimension, as neighbours exchange so many. Error: no grid of so many ranks has that.
+/// Returns the grid with the smallest cuts for cells 0 to before `cells[d]` in 1 to 3 dimensions. Each part has at
+/// least `least` cells in each dimension, because neighbours exchange that many. Error: no grid of `ranks` parts
+/// satisfies that.
 tl::expected<Division, std::string> divided(std::span<const std::int64_t> cells, int ranks, std::int64_t least);
 
 }  // namespace perdure::mesh

@@ -6,7 +6,7 @@
 namespace perdure::mesh {
 namespace {
 
-// Far beyond every halo, and far from where sums of indices would overflow.
+// Lies far outside every halo, and low enough that sums of indices do not overflow.
 constexpr std::int64_t kBeyond = std::int64_t{1} << 60U;
 
 }  // namespace

@@ -7,12 +7,12 @@
 namespace perdure::mesh {
 namespace {
 
-constexpr std::uint32_t kMostAdditions = 1U << 29U;  // of less than 2^33 each
-constexpr int kLowest = 1088;                        // digit 0 counts 2^-1088
+constexpr std::uint32_t kMostAdditions = 1U << 29U;  // each adds less than 2^33 to a digit
+constexpr int kLowest = 1088;                        // digit 0 counts units of 2^-1088
 
 }  // namespace
 
-// 2^-1074 is the least bit of a number, and 53 bits from there on reach into three digits at most.
+// 2^-1074 is the lowest bit of a double. The 53 bits of a mantissa reach into at most three digits.
 void ExactSum::add(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<int>(bits >> 52U & 0x7ffU);
@@ -35,7 +35,7 @@ void ExactSum::add(double value) {
   if (++since_carry_ == kMostAdditions) carry();
 }
 
-// All but the last are 0 to 2^32 - 1 then.
+// Afterwards all digits but the last are 0 to 2^32 - 1.
 void ExactSum::carry() {
   since_carry_ = 0;
   for (std::size_t i = 0; i + 1 < kDigits; ++i) {
@@ -65,12 +65,12 @@ double ExactSum::value() const {
   std::size_t top = kDigits;
   while (top > 0 && sum.digits_[top - 1] == 0) --top;
   if (top == 0) return 0;
-  // The top 64 bits, and whether there is anything below: enough to round once.
+  // The top 64 bits, and whether any lower bit is set, suffice to round once.
   const auto digit = [&](std::size_t below) {
     return top > below ? static_cast<std::uint64_t>(sum.digits_[top - 1 - below]) : 0;
   };
   std::uint64_t bits = digit(0) << 32U | digit(1);
-  const auto shift = static_cast<unsigned>(std::countl_zero(bits));  // below 32
+  const auto shift = static_cast<unsigned>(std::countl_zero(bits));  // less than 32
   bits = shift == 0 ? bits : bits << shift | digit(2) >> (32 - shift);
   bool rest = shift == 0 ? digit(2) != 0 : (digit(2) << shift & 0xffffffffULL) != 0;
   for (std::size_t i = 3; i < top && !rest; ++i) rest = digit(i) != 0;

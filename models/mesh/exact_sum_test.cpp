@@ -1,5 +1,5 @@
-// Sums that do not depend on the order: beside sums of integers that no double holds, beside long double where that is
-// exact, and where numbers end.
+// Tests sums that do not depend on the order. They compare with integer sums that no double holds and with long double
+// where it is exact. They also cover the limits of the number range.
 #include "mesh/exact_sum.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(ExactSums, OfIntegersAreRoundedOnce) {
       values.push_back(static_cast<double>(value));
       exact += static_cast<std::int64_t>(values.back());
     }
-    // Both conversions of the compiler round to nearest, even.
+    // Both conversions of the compiler round to nearest even.
     ASSERT_EQ(sum_of(values), static_cast<double>(exact)) << "round " << round;
   }
 }

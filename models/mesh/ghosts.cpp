@@ -7,7 +7,8 @@
 namespace perdure::mesh {
 namespace {
 
-// What a data set has where a neighbour is: ghosts, which that one owns, or own elements, which are ghosts there.
+// Returns the box of a data set towards a neighbour: the ghosts that it owns, or this rank's elements that it
+// has as ghosts.
 Box towards(const Dataset& set, const Direction& direction, bool ghosts) {
   Box box = set.owned();
   const std::int64_t width = set.shape().halo;
@@ -27,7 +28,7 @@ bool only_the_element_itself(const Box& offsets, const Division& division) {
   return true;
 }
 
-// Of all parts' reads in one dimension. False: some part reads more than its ghosts hold.
+// Adds the reads of all parts in one dimension. Returns false if some part reads more than its ghosts hold.
 bool add_reads(const Division& division, unsigned dimension, const std::array<std::int64_t, 2>& range,
                const std::array<std::int64_t, 2>& offsets, std::int64_t halo, Neighbours::Extent& read) {
   for (int at = 0; at < division.grid()[dimension]; ++at) {
@@ -83,8 +84,8 @@ void GhostExchange::want(Dataset& set, Neighbours from) {
     wanted_.push_back({&set, from});
 }
 
-// What is wanted from a direction is sent the opposite way. All ranks want the same, also those whose part of the loop
-// reads none of it: so each knows what its neighbours send and expect, and need not ask.
+// Elements wanted from one direction are sent in the opposite one. All ranks want the same directions, even a rank
+// whose part of the loop reads none. So each rank knows without asking what its neighbours send and expect.
 void GhostExchange::exchange() {
   const Division& division = wanted_.front().set->block().division;
   Neighbours from;

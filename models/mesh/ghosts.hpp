@@ -1,5 +1,5 @@
 #pragma once
-// Ghosts: which of its neighbours' a loop reads, and their exchange.
+// Decides which ghosts a loop reads, and exchanges them between neighbours.
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -11,19 +11,19 @@
 
 namespace perdure::mesh {
 
-/// Whose elements a loop over `range` reads on some rank; nothing (`nullopt`): more than ghosts hold. It follows from
-/// the division, the range and the stencil, and not from the rank, so that all ranks say the same. Pure.
+/// Returns the neighbours whose elements a loop over `range` reads on some rank, or `nullopt` if it reads more than the
+/// ghosts hold. The answer depends only on division, range and stencil, so all ranks agree. Pure.
 std::optional<Neighbours> need_of(const Use& use, const Box& range);
 
-/// Fills ghosts with what their owners have.
+/// Fills ghosts with the values of their owners.
 class GhostExchange {
  public:
   explicit GhostExchange(Ranks& ranks) : ranks_(ranks) {}
-  /// Those that a loop over `range` reads, and that are stale: one message from each neighbour who has some, of all
-  /// data sets together, and all messages at once. The uses are of one block. Returns a data set of which the loop
-  /// reads more than ghosts hold, or null; where there is one, nothing is brought. [collective]
+  /// Brings the stale ghosts that a loop over `range` reads. Each neighbour that has some sends one message for all
+  /// data sets, and all messages travel at once. All uses must be of one block. Returns null, or brings nothing and
+  /// returns a data set of which the loop reads more than ghosts hold. [collective]
   const Dataset* bring(const Box& range, std::span<const Use> uses);
-  /// Times at which something was brought, to whichever ranks.
+  /// Counts the exchanges in which any rank received something.
   std::uint64_t exchanges() const { return exchanges_; }
   std::uint64_t messages_sent() const { return messages_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
@@ -41,7 +41,7 @@ class GhostExchange {
 
   Ranks& ranks_;
   std::vector<Wanted> wanted_;
-  std::array<std::vector<std::byte>, Neighbours::kDirections> out_, in_;  // to and from each neighbour
+  std::array<std::vector<std::byte>, Neighbours::kDirections> out_, in_;  // one buffer per neighbour
   std::vector<Ranks::Message> sends_, receives_;
   std::uint64_t exchanges_ = 0, messages_sent_ = 0, bytes_sent_ = 0;
 };

@@ -1,4 +1,4 @@
-// Ghosts: which of them a loop reads, which go stale, and that only what is read and stale is exchanged.
+// Tests which ghosts a loop reads and which go stale, and that exchanges carry only ghosts that are both.
 #include "mesh/ghosts.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::vector<Direction> directions(const Neighbours& neighbours) {
   return all;
 }
 
-/// A data set of 16 x 16 cells on 2 x 2 ranks, as one of them sees it.
+/// A data set of 16 x 16 cells on 2 x 2 ranks, seen by one rank.
 class GhostsOfFour : public testing::Test {
  protected:
   static constexpr std::int64_t kCells[] = {16, 16};
@@ -138,13 +138,13 @@ class RandomMesh {
     }
     return box;
   }
-  /// Up to three boxes, each often in few dimensions, and not always with the element itself.
+  /// Joins up to three boxes, each often of few dimensions; the element itself may be missing.
   Stencil stencil(std::int64_t halo) {
     Stencil made = corners(halo);
     for (auto more = below(3); more > 0; --more) made = made + corners(halo);
     return made;
   }
-  /// Of a box, or all of it.
+  /// Returns a random sub-box, or the whole box.
   Box part(Box box) {
     for (unsigned d = 0; d < box.dimensions; ++d) {
       const std::int64_t length = box.end[d] - box.begin[d];
@@ -179,7 +179,7 @@ std::vector<Index> points(const Stencil& stencil) {
   return all;
 }
 
-/// Where an element is, seen from a part.
+/// Returns the direction of an element relative to a part.
 std::size_t direction_of(const Index& at, const Box& part) {
   std::size_t number = 0;
   for (unsigned d = kMostBlockDimensions; d-- > 0;) {
@@ -229,7 +229,7 @@ TEST(RandomGhosts, AreNeededAndStaleExactlyWhereSomeRankReadsAndAnotherWrites) {
 
 using Values = std::vector<std::int64_t>;
 
-/// Loops and transfers in a random order, whose values depend on all that they read.
+/// Runs loops and transfers in random order, whose values depend on all elements that they read.
 class RandomReads {
  public:
   explicit RandomReads(std::uint64_t seed) : mesh_(seed) {
@@ -238,7 +238,7 @@ class RandomReads {
   }
   int ranks() const { return mesh_.ranks(); }
 
-  /// Calls `left(number, data set)` behind each step.
+  /// Calls `left(number, data set)` after each step.
   template <class Left>
   void run(std::unique_ptr<Ranks> ranks, const Left& left) const {
     Mesh mesh(std::move(ranks));
@@ -258,7 +258,7 @@ class RandomReads {
       left(i, *sets[steps_[i].out]);
     }
   }
-  /// Of an element in what a step left of a data set as a whole.
+  /// Returns the position of an element in a copy of the whole data set.
   static std::size_t place(const Box& whole, const Index& at) {
     std::int64_t place = 0;
     for (unsigned d = whole.dimensions; d-- > 0;)
@@ -354,7 +354,7 @@ TEST(RandomGhosts, GiveEachLoopWhatOneRankHas) {
   }
 }
 
-/// On 2 x 2 ranks, each of which has one neighbour in each dimension, and one at a corner.
+/// Each of 2 x 2 ranks has one neighbour in each dimension, and one at a corner.
 class CountedGhosts : public testing::Test {
  protected:
   using Count = std::array<std::uint64_t, 3>;  // exchanges, messages, bytes
@@ -364,7 +364,7 @@ class CountedGhosts : public testing::Test {
       mesh.par_loop(
           "write", block, range, [](auto& value) { value(0) = 1; }, mesh::write(set));
     }
-    /// What it took.
+    /// Returns the number of exchanges, messages and bytes that the read took.
     template <class... Read>
     Count read(const Box& range, const Read&... reads) {
       const GhostExchange& ghosts = mesh.ghosts();
@@ -385,7 +385,7 @@ class CountedGhosts : public testing::Test {
       body(four);
     });
   }
-  static constexpr std::uint64_t kSide = 2 * 10 * 8, kCorner = 2 * 2 * 8;  // two layers, of the part with its halo
+  static constexpr std::uint64_t kSide = 2 * 10 * 8, kCorner = 2 * 2 * 8;  // two layers of the part with its halo
 };
 
 TEST_F(CountedGhosts, ComeInOneExchangeFromThoseWhoseElementsAreRead) {

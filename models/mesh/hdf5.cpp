@@ -15,9 +15,9 @@ namespace {
 
 using Part = Mesh::Part;
 
-constexpr std::size_t kLargestNumber = 8;  // in bytes
+constexpr std::size_t kLargestNumber = 8;  // bytes
 
-// Throws on all ranks what went wrong on the first of those where something did.
+// Throws on all ranks the error text of the first rank that has one.
 void agree(Ranks& ranks, const std::string& wrong) {
   double first = wrong.empty() ? ranks.size() : ranks.rank();
   ranks.combine(std::span(&first, 1), Ranks::Combine::least);
@@ -27,7 +27,7 @@ void agree(Ranks& ranks, const std::string& wrong) {
   ranks.combine(std::span(&bytes, 1));
   std::vector<std::int64_t> text(static_cast<std::size_t>(bytes + 7) / sizeof(std::int64_t));
   if (mine) std::memcpy(text.data(), wrong.data(), wrong.size());
-  ranks.combine(text);  // sums of one text and zeros
+  ranks.combine(text);  // the sum of one text and zeros is the text
   throw std::runtime_error(std::string(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(bytes)));
 }
 
@@ -35,7 +35,7 @@ std::string said(const char* does, const std::string& path, const std::string& w
   return std::string("mesh: ") + does + " '" + path + "': " + why;
 }
 
-// What goes wrong when this rank does it alone; empty when nothing does.
+// Returns the error text of an action that this rank performs alone, or an empty text.
 template <class Action>
 std::string failure_of(const char* does, const std::string& path, const Action& action) {
   try {
@@ -46,7 +46,7 @@ std::string failure_of(const char* does, const std::string& path, const Action& 
   return {};
 }
 
-// Of one data set, or why not.
+// Returns the part of one data set, or throws why it cannot be written.
 Part part_of(const Dataset& set, const Hdf5Options& options) {
   const std::string name = "data set '" + set.name() + "'";
   if (!is_hdf5_number(set.type()))
@@ -91,7 +91,7 @@ Hdf5Set described(const Dataset& set, const Box& box) {
 
 std::byte* first_of(const Dataset& set) { return set.address(set.local().begin); }
 
-// Cuts the box into boxes of `most` elements or fewer, across its last dimensions first: calls `use` with each.
+// Cuts the box into boxes of at most `most` elements, across its last dimensions first, and calls `use` with each.
 template <class Use>
 void each_portion(const Box& box, std::uint64_t most, const Use& use) {
   if (box.empty()) return;
@@ -110,7 +110,7 @@ void each_portion(const Box& box, std::uint64_t most, const Use& use) {
   }
 }
 
-// A file that rank 0 writes for all.
+// Writes one file on rank 0 for all ranks.
 class WholeFile {
  public:
   WholeFile(Ranks& ranks, const std::string& path, std::span<const Part> parts, std::size_t portion_bytes)
@@ -142,7 +142,7 @@ class WholeFile {
   }
 
  private:
-  // Where it has failed the others still send: it throws when all can.
+  // Rank 0 does not throw at once, because the others still send; all ranks throw together later.
   template <class Action>
   void on_first(const Action& action) {
     if (ranks_.rank() == 0 && wrong_.empty()) wrong_ = failure_of("writing", path_, action);
@@ -194,7 +194,7 @@ std::string text_of(const std::vector<std::int64_t>& extents) {
   return text;
 }
 
-// The data set of the file, with the indices that its elements have here; throws what is other than `set`.
+// Finds the data set in the file and gives it this mesh's indices. Throws if it does not match `set`.
 Hdf5Set found_in(Hdf5Reader& file, const Dataset& set, const Box& wanted) {
   Hdf5Set found = file.find(set.name());
   const std::string name = "data set '" + set.name() + "' has ";
@@ -215,7 +215,7 @@ Hdf5Set found_in(Hdf5Reader& file, const Dataset& set, const Box& wanted) {
   return found;
 }
 
-// Every rank looks first whether it can, so that nothing is filled from a file that is refused.
+// Every rank first checks that it can read, so that a refused file fills no data set.
 void read_whole(Ranks& ranks, const std::string& path, const Part& part, Dataset& set) {
   std::optional<Hdf5Reader> file;
   Box there;
@@ -266,7 +266,7 @@ void read_parts(Ranks& ranks, const std::string& path, const Part& part, Dataset
   agree(ranks, wrong);
 }
 
-// What neighbours have of it is not what its owners will have.
+// The neighbours' ghosts no longer match the new values of their owners.
 void ghosts_are_old(Dataset& set) { set.ghosts_are_stale(); }
 
 }  // namespace
@@ -281,7 +281,7 @@ std::string path_of_rank(const std::string& path, int rank) {
 
 bool write_hdf5(Mesh& mesh, const std::string& path, std::span<const Dataset* const> sets, const Hdf5Options& options) {
   std::vector<Part> parts;
-  // All ranks say the same, and find the same wrong.
+  // All ranks have the same sets and options, so all find the same error.
   if (const auto wrong = failure_of("writing", path, [&] { parts = parts_of(sets, options); }); !wrong.empty())
     throw std::runtime_error(wrong);
   if (!mesh.look("write_hdf5", parts)) return false;

@@ -23,12 +23,13 @@ namespace {
 static_assert(std::is_same_v<hid_t, std::int64_t> && std::is_same_v<herr_t, int>);
 
 #if H5_VERSION_GE(1, 10, 2)
-constexpr H5F_libver_t kWithSums = H5F_LIBVER_V18;  // what HDF5 1.8 and later read
+constexpr H5F_libver_t kWithSums = H5F_LIBVER_V18;  // the format that HDF5 1.8 and later read
 #else
 constexpr H5F_libver_t kWithSums = H5F_LIBVER_LATEST;
 #endif
 
-// While one lives the library is this thread's, and does not print its errors: they are exceptions here.
+// Holds the library for this thread. Meanwhile the library does not print its errors; this file turns them into
+// exceptions.
 class Turn {
  public:
   Turn() : lock_(mutex()) {
@@ -36,7 +37,7 @@ class Turn {
     (void)H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
   ~Turn() {
-    (void)H5Eclear2(H5E_DEFAULT);  // of a thread that has ended it could not
+    (void)H5Eclear2(H5E_DEFAULT);  // the error stack may hold the error of a thread that has ended
     (void)H5Eset_auto2(H5E_DEFAULT, print_, data_);
   }
   Turn(const Turn&) = delete;
@@ -69,7 +70,7 @@ herr_t note_innermost(unsigned /*n*/, const H5E_error2_t* error, void* data) {
   throw std::runtime_error(what + " failed: " + std::generic_category().message(error_number));
 }
 
-// Of the call of the library that failed just now: the system's reason where it tells it.
+// Throws the error of the last failed library call, with the system's reason if the library has it.
 [[noreturn]] void fail(const std::string& what) {
   Innermost found;
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, &note_innermost, &found);
@@ -87,8 +88,8 @@ hid_t number_type(std::string_view text) {
   return -1;
 }
 
-// In whatever order the file has their bytes, and with all of their bits: one whose exponent has another bias, say, is
-// another type, of as many bytes.
+// The byte order in the file does not matter, but all bits of the type must match. A real with another exponent bias,
+// for example, is another type of the same size.
 std::string type_text(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   if (kind != H5T_INTEGER && kind != H5T_FLOAT) return {};
@@ -101,7 +102,7 @@ std::string type_text(hid_t type) {
 
 using Extents = std::array<hsize_t, kMostBlockDimensions>;
 
-// As the file has them.
+// Returns the extents in the file's order, x last.
 Extents x_last(const Box& box) {
   Extents extents{};
   for (unsigned d = 0; d < box.dimensions; ++d)
@@ -114,7 +115,7 @@ Hdf5Object space_of(const Box& box) {
   return {H5Screate_simple(static_cast<int>(box.dimensions), extents.data(), nullptr), H5Sclose};
 }
 
-// `box` among all of `all`.
+// Selects `box` among the elements of `all`.
 Hdf5Object chosen(const Box& box, const Box& all) {
   Extents first{};
   for (unsigned d = 0; d < box.dimensions; ++d)
@@ -146,8 +147,8 @@ void set_indices(hid_t of, const char* name, const Indices& indices, unsigned di
   set_value(of, name, H5T_NATIVE_INT64, {H5Screate_simple(1, &count, nullptr), H5Sclose}, indices.data());
 }
 
-// Empty where there is nothing of that name. One that says something else must not be taken for none: without it the
-// data set would count as another program's, and its elements as those that are wanted.
+// Returns an empty list if there is no attribute of that name. An attribute with other content is an error: otherwise
+// the data set would count as another program's, and its elements as the wanted ones.
 std::vector<std::int64_t> numbers_of(hid_t of, const char* name, std::size_t count) {
   const htri_t there = H5Aexists(of, name);
   if (there < 0) fail(std::string("looking for the attribute ") + name);
@@ -163,7 +164,8 @@ std::vector<std::int64_t> numbers_of(hid_t of, const char* name, std::size_t cou
   return numbers;
 }
 
-// A data set in one piece of which the file has other bytes: the library would make up the rest, or end the program.
+// Rejects a contiguous data set that has the wrong number of bytes in the file. The library would invent the missing
+// bytes, or crash.
 void check_bytes(hid_t set, const std::string& name, hid_t type, hid_t space) {
   const Hdf5Object properties(H5Dget_create_plist(set), H5Pclose);
   if (!properties) fail("looking how data set '" + name + "' lies in the file");
@@ -183,10 +185,11 @@ void sync_directory_of(const std::string& path) {
   if (opened < 0) fail("opening '" + directory + "'", errno);
   const int error = ::fsync(opened) == 0 ? 0 : errno;
   (void)::close(opened);
-  if (error != 0 && error != EINVAL) fail("fsync of '" + directory + "'", error);  // EINVAL: that file system has none
+  // EINVAL: the file system has no fsync for directories
+  if (error != 0 && error != EINVAL) fail("fsync of '" + directory + "'", error);
 }
 
-// The library cannot close a file of which it cannot write what it has: so that is tried before.
+// The library cannot close a file if it cannot write its buffers. So this function tests for room first.
 void try_room(const std::string& path, std::size_t bytes) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) fail("making the file", errno);
@@ -197,7 +200,7 @@ void try_room(const std::string& path, std::size_t bytes) {
   if (error != 0) fail("making the file", error);
 }
 
-// Of `at` among the elements of `box`.
+// Returns the number of `at` among the elements of `box`.
 std::int64_t number_of(const Index& at, const Box& box) {
   std::int64_t number = 0;
   for (unsigned d = box.dimensions; d-- > 0;) number = number * (box.end[d] - box.begin[d]) + at[d] - box.begin[d];
@@ -220,7 +223,7 @@ void set_number(hid_t of, const char* name, std::int64_t number) {
   set_value(of, name, H5T_NATIVE_INT64, {H5Screate(H5S_SCALAR), H5Sclose}, &number);
 }
 
-// In one piece, which has its place from now on, and is written later.
+// Creates the data set contiguously. Its place in the file is fixed from now on; its elements are written later.
 Hdf5Object made_in(hid_t file, const Hdf5Set& set) {
   const Hdf5Object space = space_of(set.box), properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   (void)H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
@@ -264,7 +267,7 @@ std::vector<Hdf5Writer::Place> Hdf5Writer::make(const std::string& path, std::sp
   const Turn turn;
   try_room(path, kOfFile + kOfSet * sets.size());
   const Hdf5Object access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  // With sums over all that says what is where: in older forms a bit that turned over can show other bytes as elements.
+  // Enables checksums over all metadata. In older formats a flipped bit can make other bytes appear as elements.
   (void)H5Pset_libver_bounds(access.id(), kWithSums, kWithSums);
   Hdf5Object file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   if (!file) fail("making the file");
@@ -300,7 +303,7 @@ void Hdf5Writer::write(std::size_t number, const Box& box, const Hdf5Memory<cons
   each_row(box, [&](const Index& at) {
     const std::byte* here = from.first + number_of(at, from.box) * static_cast<std::int64_t>(to.element_bytes);
     const std::uint64_t there = to.offset + static_cast<std::uint64_t>(number_of(at, to.box)) * to.element_bytes;
-    if (here != first + bytes || there != offset + bytes) {  // else the row goes with those before
+    if (here != first + bytes || there != offset + bytes) {  // else the row extends the current run
       write_bytes(first, bytes, offset);
       first = here;
       bytes = 0;

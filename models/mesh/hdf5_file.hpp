@@ -1,7 +1,7 @@
 #pragma once
-// One HDF5 file of one process: data sets, of which boxes are written and read. Boxes are indices of the mesh, x first;
-// in the file x is the last dimension. What goes wrong throws std::runtime_error, which says why and leaves out the
-// path. Threads take turns: the library knows of none. Of hdf5.cpp only.
+// Reads and writes boxes of data sets in one HDF5 file of one process. Boxes are indices of the mesh, x first; in the
+// file x is the last dimension. Errors throw std::runtime_error with the reason but not the path. Threads take turns,
+// because the library is not thread-safe. Only hdf5.cpp uses this file.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace perdure::mesh {
 
-/// An object of the library, by its hid_t; closed at its end.
+/// Owns an object of the library by its hid_t, and closes it.
 class Hdf5Object {
  public:
   using Close = int (*)(std::int64_t);
@@ -29,7 +29,7 @@ class Hdf5Object {
   ~Hdf5Object() { (void)close(); }
   explicit operator bool() const { return id_ >= 0; }
   std::int64_t id() const { return id_; }
-  /// False when the library could not.
+  /// Returns false if the library failed to close it.
   bool close();
 
  private:
@@ -37,44 +37,44 @@ class Hdf5Object {
   Close close_ = nullptr;
 };
 
-/// What a file says of a data set.
+/// Describes a data set in a file.
 struct Hdf5Set {
-  std::string name, type;  ///< as Dataset has them; another type than numbers: ""
+  std::string name, type;  ///< as in Dataset; `type` is "" if it is not a number type
   std::string block, unit, description;
-  Box box;                            ///< the elements that are there
-  std::vector<std::int64_t> extents;  ///< of all that the mesh has, without its halo; empty: the file does not say so
-  bool indexed = true;                ///< it says which indices they are; else `box` begins at 0
+  Box box;                            ///< the elements in the file
+  std::vector<std::int64_t> extents;  ///< of the mesh's whole data set without its halo; empty if unknown
+  bool indexed = true;                ///< the file gives the indices; otherwise `box` begins at 0
 };
 
-/// Elements in memory: `box` of them lies there without holes, x fastest.
+/// Elements in memory: those of `box`, without holes, x fastest.
 template <class Byte>
 struct Hdf5Memory {
   Byte* first;
   Box box;
 };
 
-/// Whether elements of that type can be written and read: integers and reals.
+/// Whether elements of that type can be written and read, which integers and reals can.
 bool is_hdf5_number(const std::string& type);
 
-/// A file that gets its name when it is whole: until then, and for ever where its process dies, it is `path`.part. The
-/// library makes it, and tells where elements lie; they are written there past it, as it can neither close nor forget a
-/// file when the device is full, and would end the program with an error.
+/// Writes a file that gets its name when it is complete. Until then it is `path`.part, which remains if the process
+/// dies. The library creates the file and tells where elements lie; the writer writes them around the library. On a
+/// full device the library could neither close nor abandon a file, and would crash.
 class Hdf5Writer {
  public:
-  /// A file of one rank, beside those of others.
+  /// Says that the file is one of several, one per rank.
   struct OfOne {
     int rank, ranks;
   };
-  /// All of the file but the elements of `sets`.
+  /// Writes the whole file except the elements of `sets`.
   Hdf5Writer(std::string path, std::span<const Hdf5Set> sets, std::optional<OfOne> of_one);
-  ~Hdf5Writer();  ///< removes what has no name
+  ~Hdf5Writer();  ///< removes the file if it has not got its name
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;
-  /// Of the data set of that number in `sets`.
+  /// Writes elements of data set `sets[number]`.
   void write(std::size_t number, const Box& box, const Hdf5Memory<const std::byte>& from);
-  /// All of it is on the device.
+  /// Makes the whole file durable on the device.
   void finish();
-  /// It has its name.
+  /// Gives the file its name.
   void publish();
 
  private:
@@ -96,7 +96,7 @@ class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::string& path);
   std::optional<std::int64_t> number(const char* name) const;
-  /// The data set from which read() reads.
+  /// Selects the data set from which read() reads.
   Hdf5Set find(const std::string& name);
   void read(const Box& box, const Box& all, const Hdf5Memory<std::byte>& to);
 

@@ -1,5 +1,5 @@
-// HDF5 files that were damaged, or changed by another program, give the right data or an error. Each is read by a
-// process of its own: the HDF5 library itself may not survive what it reads.
+// Tests that HDF5 files with damage or changes by other programs give the right data or an error. A child process reads
+// each file, because the HDF5 library itself may not survive it.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <hdf5.h>
@@ -27,11 +27,11 @@ using Bytes = std::vector<std::byte>;
 const std::vector<std::int64_t> kPlate = {5, 4};
 constexpr std::array kNames = {"cells", "nodes", "faces"};
 
-/// What became of each of the three data sets.
+/// The outcome of reading each of the three data sets.
 enum class Read { right, refused, wrong };
 struct Outcome {
   std::array<Read, 3> sets{};
-  bool crashed = false;  // or it hung
+  bool crashed = false;  // or hung
   bool has(Read what) const { return !crashed && std::find(sets.begin(), sets.end(), what) != sets.end(); }
   bool all(Read what) const { return !crashed && sets == std::array{what, what, what}; }
 };
@@ -57,7 +57,7 @@ void put(const std::string& path, std::span<const std::byte> bytes) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Elements of all of a data set without its halo, x fastest.
+/// Returns all elements of a data set without its halo, x fastest.
 Bytes elements_of(const Dataset& set) {
   Bytes all;
   each_row(set.inner(), [&](const Index& at) {
@@ -74,7 +74,7 @@ std::array<Bytes, 3> elements_written() {
   return {elements_of(sets.cells), elements_of(sets.nodes), elements_of(sets.faces)};
 }
 
-/// In a child, for as long as a test can wait.
+/// Reads in a child process, with a time limit.
 Outcome read_all(const std::string& path, const Hdf5Options& options, const std::array<Bytes, 3>& expected) {
   constexpr int kSaid = 100;
   const pid_t child = ::fork();
@@ -106,7 +106,7 @@ Outcome read_all(const std::string& path, const Hdf5Options& options, const std:
   return outcome;
 }
 
-/// Where the library has put the elements of each data set.
+/// The place of a data set's elements in the file.
 struct InFile {
   std::ptrdiff_t offset;
   std::size_t bytes;
@@ -123,16 +123,16 @@ std::array<InFile, 3> elements_at(const std::string& path) {
   return all;
 }
 
-/// Files of one test.
+/// Writes the files of one test.
 class MutatedFields : public testing::Test {
  protected:
-  static constexpr std::uint64_t kFlips = 8;  // bits, at most
+  static constexpr std::uint64_t kFlips = 8;  // at most this many bits flip
   void SetUp() override {
     write_three(1, kPlate, path_, {});
     whole_ = bytes_in(path_);
     places_ = elements_at(path_);
   }
-  /// What the file has now as elements, where the undamaged one has them.
+  /// Returns the file's current bytes at the places of the undamaged elements.
   std::array<Bytes, 3> elements_in(const Bytes& file) const {
     std::array<Bytes, 3> elements;
     for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -141,7 +141,7 @@ class MutatedFields : public testing::Test {
     }
     return elements;
   }
-  /// `file` with some of its bits turned over.
+  /// Returns `file` with some of its bits flipped.
   static Bytes flipped(Bytes file, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     for (std::uint64_t flips = 1 + random() % kFlips; flips > 0; --flips)
@@ -164,8 +164,7 @@ TEST_F(MutatedFields, ThatNobodyChangedAreRight) {
   EXPECT_EQ(read_all(path_, {}, written_).sets, (std::array{Read::right, Read::wrong, Read::right}));
 }
 
-/// What became of many files. Those that ended the process that read them did so within HDF5: that is told, and no
-/// failure.
+/// Counts the outcomes of many files. If HDF5 itself crashes the reader, the test reports that and does not fail.
 struct Tally {
   explicit Tally(test_support::ManySeeds all) : seeds(all) {}
   template <class ReadSeed>
@@ -186,7 +185,7 @@ struct Tally {
   std::vector<std::uint64_t> wrong;  // seeds
 };
 
-// Elements have no sum of their own: of those the bits that the file has now are right.
+// Elements have no checksum, so their current bits in the file count as right.
 TEST_F(MutatedFields, WithBitsTurnedOverAreRightOrRefused) {
   Tally tally(test_support::many_seeds(1, 600, 60));
   tally.read_each([&](std::uint64_t seed) {
@@ -208,7 +207,7 @@ TEST_F(MutatedFields, OfOneOfSeveralProcessesAreRightOrRefused) {
   Tally tally(test_support::many_seeds(1, 200, 20));
   tally.read_each([&](std::uint64_t seed) {
     Bytes file = flipped(whole, seed);
-    for (const InFile& elements : places)  // these stay
+    for (const InFile& elements : places)  // elements stay unchanged
       std::copy_n(whole.begin() + elements.offset, elements.bytes, file.begin() + elements.offset);
     put(second, file);
     return read_all(path_, options, written_);
@@ -216,7 +215,7 @@ TEST_F(MutatedFields, OfOneOfSeveralProcessesAreRightOrRefused) {
   EXPECT_EQ(tally.wrong, std::vector<std::uint64_t>());
 }
 
-/// As a program that only knows the library's defaults writes them.
+/// Writes a file as a program with the library's defaults does.
 void write_plain(const std::string& path, const std::array<Bytes, 3>& elements) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const std::array types = {H5T_NATIVE_DOUBLE, H5T_NATIVE_FLOAT, H5T_NATIVE_INT};
@@ -230,8 +229,8 @@ void write_plain(const std::string& path, const std::array<Bytes, 3>& elements) 
   EXPECT_GE(H5Fclose(file), 0);
 }
 
-// Such a file has no sums: where a bit turned over in what says where elements are, others may be taken for them. That
-// is seldom: another type or size, or elements that are not there, are found.
+// Such a file has no checksums, so a bit flipped in an address may make other bytes appear as elements. That is rare: a
+// changed type or size, and missing elements, are detected.
 TEST_F(MutatedFields, OfOtherProgramsAreSeldomTakenForOthers) {
   write_plain(path_, written_);
   const Bytes whole = bytes_in(path_);
@@ -242,7 +241,8 @@ TEST_F(MutatedFields, OfOtherProgramsAreSeldomTakenForOthers) {
     put(path_, file);
     return read_all(path_, {}, elements_in(file));
   };
-  constexpr std::uint64_t kBesideButEmpty = 1790;  // HDF5 1.10.8 reads by a null pointer what it has no bytes of
+  constexpr std::uint64_t kBesideButEmpty = 1790;  // HDF5 1.10.8 dereferences a null pointer for an element range
+                                                   // without bytes
   EXPECT_FALSE(read(kBesideButEmpty).crashed);
   Tally tally(test_support::many_seeds(1, 300, 30));
   tally.read_each(read);
@@ -258,7 +258,7 @@ TEST_F(MutatedFields, ThatWereCutShortAreRefused) {
   }
 }
 
-/// What a program puts in the place of data set `cells`, of which it has kept nothing.
+/// An object that a program puts in place of data set `cells`, which it removed.
 struct Replaced {
   const char* what;
   std::function<void(hid_t file)> by;
@@ -267,7 +267,7 @@ struct Replaced {
 
 using Sizes = std::vector<hsize_t>;  // x last
 
-/// A data set of another program; `describe` may add to it.
+/// Makes a data set as another program would; `describe` may add to it.
 std::function<void(hid_t)> data_set(
     hid_t type, Sizes sizes, std::function<void(hid_t set)> describe = [](hid_t) {},
     std::function<void(hid_t properties)> lay_out = [](hid_t) {}) {
@@ -286,7 +286,7 @@ std::function<void(hid_t)> data_set(
   };
 }
 
-/// An attribute of so many integers.
+/// Makes an attribute of these integers.
 std::function<void(hid_t)> numbers(const char* name, std::vector<std::int64_t> values, hid_t type = H5T_STD_I64LE) {
   return [=](hid_t set) {
     const hsize_t count = values.size();
@@ -297,7 +297,7 @@ std::function<void(hid_t)> numbers(const char* name, std::vector<std::int64_t> v
   };
 }
 
-/// Both.
+/// Adds both attributes.
 std::function<void(hid_t)> described(std::vector<std::int64_t> first_index, std::vector<std::int64_t> extents) {
   return [=](hid_t set) {
     numbers("first_index", first_index)(set);
@@ -305,7 +305,7 @@ std::function<void(hid_t)> described(std::vector<std::int64_t> first_index, std:
   };
 }
 
-/// A type that is no number but has as many bytes as one.
+/// Returns a type that is not numeric but has as many bytes as a number.
 hid_t eight_bytes(H5T_class_t kind) {
   if (kind == H5T_STRING) {
     const hid_t text = H5Tcopy(H5T_C_S1);

@@ -1,4 +1,5 @@
-// Data sets in HDF5 files come back bit by bit on any number of ranks; what cannot be is said on all of them.
+// Tests that data sets in HDF5 files come back bit by bit on any number of ranks, and that all ranks report the same
+// errors.
 #include "mesh/hdf5.hpp"
 
 #include <fcntl.h>
@@ -183,7 +184,7 @@ TEST(FieldsAsHdf5, ThatWereReadAreFetchedByNeighbours) {
           "shift", sets.block, box({{0, 24}}), [](const auto& from, auto& to) { to(0) = from(1); },
           mesh::read(sets.faces, Stencil::from_to({0}, {1})), write(right));
     };
-    shift();  // ghosts are good, and zero
+    shift();  // ghosts are valid and zero
     sets.read(mesh, directory / "fields.h5", {});
     shift();
     for (std::int64_t x = std::max<std::int64_t>(right.owned().begin[0], 0);
@@ -192,7 +193,7 @@ TEST(FieldsAsHdf5, ThatWereReadAreFetchedByNeighbours) {
   });
 }
 
-// What `does` throws on each of the ranks: the same on all.
+// Returns the text that `does` throws; it must be the same on each rank.
 std::string complaint_on(int ranks, const std::function<void(Mesh&)>& does) {
   std::mutex mutex;
   std::vector<std::string> texts;
@@ -276,7 +277,7 @@ TEST(FieldsAsHdf5, OfEachProcessAreRefusedWhereOneIsMissingOrAnothers) {
   EXPECT_THAT(reading(3, options), HasSubstr("fields.0000.h5': it does not say of how many ranks there are files"));
 }
 
-// A data set of another program, without any attribute; and without elements where there are none.
+// Writes a data set as another program would, without attributes; without elements if `all` is empty.
 void write_foreign(const std::string& path, const std::vector<hsize_t>& extents, const std::vector<std::int16_t>& all) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
@@ -402,7 +403,7 @@ class StruckRank final : public Ranks {
 
 struct DiedWriting {};
 
-// On two ranks, of which one is struck. What all say when it can go on.
+// Strikes one of two ranks. Returns the error text of all ranks once it can go on.
 std::string struck(const std::string& path, int which, int exchange, const std::function<void()>& what,
                    std::int64_t cells = 13) {
   std::array<std::string, 2> said;
@@ -431,7 +432,7 @@ TEST(FieldsAsHdf5, HaveTheirNameOnlyWhenTheyAreWhole) {
   write_three(2, {13, 9}, path, {});
   EXPECT_THROW(struck(path, 0, 3, dies), DiedWriting);
   EXPECT_THAT(names_in(directory), ElementsAre("fields.h5"));
-  read_three(1, {13, 9}, path, {});  // of before
+  read_three(1, {13, 9}, path, {});  // written earlier
 }
 
 TEST(FieldsAsHdf5, OfAProcessThatDiedAreNotUnderTheirName) {
@@ -468,7 +469,7 @@ TEST(FieldsAsHdf5, ForWhichThereIsNoRoomSaySoOnAllRanks) {
   EXPECT_THAT(names_in(directory), ElementsAre());
 }
 
-// From now on the device is full for what this process has open under that name.
+// From now on the device is full for this process's open files of that name.
 void fill_device_of(const std::string& path) {
   const int full = ::open("/dev/full", O_RDWR | O_CLOEXEC);
   std::vector<int> found;
@@ -485,7 +486,7 @@ TEST(FieldsAsHdf5, OnADeviceThatBecomesFullAreAsTheyWereBefore) {
   const TemporaryDirectory directory;
   const std::string path = directory / "fields.h5";
   write_three(1, {13, 9}, path, {});
-  // What is small is written at the end of the file, and what is large before.
+  // HDF5 writes small elements at the end of the file, and large ones earlier.
   for (const std::int64_t cells : {13, 3000})
     EXPECT_THAT(struck(
                     path, 0, 3, [&] { fill_device_of(path + ".part"); }, cells),

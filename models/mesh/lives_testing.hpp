@@ -1,6 +1,6 @@
 #pragma once
-// Lives of a program on a mesh: each may be killed anywhere, and the next one goes on from what it left, on another
-// number of ranks, with garbage in all that was written and not saved.
+// Runs lives of a program on a mesh. Each life may be killed anywhere. The next one resumes from its checkpoints, on
+// another number of ranks, with garbage in all elements that were written and not saved.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct Died : std::runtime_error {
   Died() : std::runtime_error("died") {}
 };
 
-/// Versions that all ranks of all lives see.
+/// Holds the versions that all ranks of all lives see.
 struct SharedVersions {
   struct Version {
     std::vector<std::byte> place;
@@ -124,7 +124,7 @@ class MemoryStore final : public automatic::CheckpointStore {
         }
       });
   }
-  // Ghosts, too.
+  // Also spoils the ghosts.
   void spoil(const track::Place& place) {
     for (std::size_t set = 0; set < place.written.size(); ++set)
       for (const Box& box : place.written[set].boxes()) {
@@ -149,14 +149,14 @@ struct Told {
   bool restarted = false;
 };
 
-/// What a program ended with.
+/// The results of a program.
 struct End {
   std::vector<double> answers;
   Content content;
   friend bool operator==(const End&, const End&) = default;
 };
 
-/// One life of a program on so many ranks, that dies before the loop of number `dies`; nothing when it died.
+/// Runs one life of a program on `ranks` ranks, which dies before loop number `dies`. Returns nothing if it died.
 template <class Program>
 std::optional<End> live(const Program& program, int ranks, const Policy& policy, SharedVersions& shared,
                         std::uint64_t dies, Told& told) {
@@ -198,7 +198,7 @@ std::optional<End> live(const Program& program, int ranks, const Policy& policy,
   return end;
 }
 
-/// What an undisturbed run ends with, and how many loops it has.
+/// Returns the result of an undisturbed run, and its number of loops.
 template <class Program>
 std::pair<End, std::uint64_t> undisturbed(const Program& program) {
   std::mutex mutex;
@@ -210,14 +210,14 @@ std::pair<End, std::uint64_t> undisturbed(const Program& program) {
   return {std::move(end), loops};
 }
 
-/// What there was in all lives of some programs.
+/// Counts events over all lives of some programs.
 struct Lives {
   std::size_t restarts = 0, foreseen = 0, aside = 0, given_up = 0;
   std::map<std::string, std::size_t> before;  ///< checkpoints before each loop
 };
 
-/// Lives that are killed at random, six at most, until one comes to its end. `places`: loops before which, now and
-/// then, the policy wants all checkpoints.
+/// Runs lives that are killed at random, six at most, until one ends. `places`: loops before which the policy now and
+/// then wants all checkpoints.
 template <class Program>
 void expect_the_undisturbed_end(const Program& program, std::uint64_t seed, Lives& lives,
                                 std::span<const char* const> places = {}) {

@@ -26,14 +26,14 @@ Box moved(const Box& range, const Box& offsets) {
   return box;
 }
 
-// Whether a loop over `range` that writes a data set reads elements of it, by these offsets, that it writes at another
-// index. Which value it then reads depends on the order of indices, and so on ranks and threads.
+// Returns whether a loop over `range` reads elements, at these offsets, that it writes at another index. The value read
+// then depends on the order of indices, and so on ranks and threads.
 bool reads_what_it_writes(const Box& range, const Box& offsets) {
-  bool others = false;  // than the element itself
+  bool others = false;  // reads more than the element itself
   for (unsigned d = 0; d < range.dimensions; ++d) {
     const std::int64_t extent = range.end[d] - range.begin[d];
     const std::int64_t begin = std::max(offsets.begin[d], 1 - extent), end = std::min(offsets.end[d], extent);
-    if (begin >= end) return false;  // all that it reads is outside of the range
+    if (begin >= end) return false;  // all reads are outside of the range
     others = others || begin < 0 || end > 1;
   }
   return others;
@@ -54,7 +54,7 @@ std::string defect_of_order(const Box& range, std::span<const Use> uses) {
   return {};
 }
 
-// Why a loop cannot do what it says; empty when it can.
+// Returns why a loop cannot run as declared, or an empty text.
 std::string defect_of(const Block& block, const Box& range, std::span<const Use> uses) {
   if (range.dimensions != block.dimensions()) return "its range has other dimensions than block '" + block.name + "'";
   if (range.empty()) return {};
@@ -124,7 +124,7 @@ track::LoopId Mesh::id_of(const LoopName& name) {
   const Site site{name.text, name.file, name.function};
   const auto known = ids_.find(site);
   if (known != ids_.end() && known->second.text == name.text) return known->second.id;
-  constexpr std::size_t kMost = 100'000;  // of texts that are made anew each time
+  constexpr std::size_t kMost = 100'000;  // bounds memory if a program makes a new text each time
   if (ids_.size() > kMost) ids_.clear();
   const std::string where = std::string(base_name(site.file)) + ":" + site.function;
   const track::LoopId id = track::loop_id(name.text, where);
@@ -187,9 +187,9 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
       values_.push_back(reduction->gathered());
       if (reduction->exact()) digits_.insert(digits_.end(), reduction->digits().begin(), reduction->digits().end());
     }
-    // Of zeros and of what is no number there are several, of which ranks could get others.
+    // Zeros and NaNs have several bit patterns, so ranks could otherwise get different ones.
     for (double& value : values_) value = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value + 0.0;
-    // Whether a checkpoint is wanted travels with what is exchanged anyway.
+    // The wish for a checkpoint travels with an exchange that happens anyway.
     const bool wanted = follower_ && follower_->wants_checkpoint();
     values_.push_back(wanted ? (kind == Reduction::Kind::least ? -1 : 1) : 0);
     ranks_->combine(values_, kind == Reduction::Kind::sum     ? Ranks::Combine::sum

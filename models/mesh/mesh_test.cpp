@@ -1,4 +1,5 @@
-// Loops on any number of ranks and threads do what they do on one; reductions; loops that do not keep to what they say.
+// Tests that loops on any number of ranks and threads give the result of one; reductions; and loops that break their
+// declaration.
 #include "mesh/mesh.hpp"
 
 #include <gmock/gmock.h>
@@ -90,7 +91,7 @@ TEST(MeshThreads, DoWhatOneDoes) {
   }
 }
 
-// What is summed cancels in the large, so that each order gives other bits.
+// The summands nearly cancel, so that each order of additions gives other bits.
 std::array<double, 3> reduced(std::unique_ptr<Ranks> ranks, Options options) {
   Mesh mesh(std::move(ranks), options);
   const Block& block = mesh.block("block", {31, 17});
@@ -252,7 +253,7 @@ TEST(MeshRefusals, NameLoopAndDataSet) {
               }),
               HasSubstr("other dimensions"));
   EXPECT_THAT(complaint([&] { Mesh none(one_rank(), {0, false, false}); }), HasSubstr("threads"));
-  // Its result would depend on the order of indices.
+  // The loop's result would depend on the order of indices.
   const auto both = [](const auto&, const auto&) {};
   const auto order = HasSubstr("loop 'l': it reads elements of data set 'a' that it writes at another index");
   for (const std::int64_t offset : {-2, -1, 1, 2}) {
@@ -264,7 +265,7 @@ TEST(MeshRefusals, NameLoopAndDataSet) {
                 mesh.par_loop("l", block, box({{0, 8}}), nothing, read_write(a, Stencil::star(1)));
               }),
               order);
-  // A boundary that takes what lies inside of it, and an element itself.
+  // A boundary loop may read elements inside of the boundary, and a loop may read its own element.
   EXPECT_EQ(complaint([&] {
               mesh.par_loop("edge", block, box({{-1, 0}}), nothing, read_write(a, Stencil::from_to({1}, {2})));
             }),

@@ -10,7 +10,7 @@ namespace perdure::mesh {
 namespace {
 
 constexpr int kTag = 7;
-// MPI counts in int; a message of more goes as several.
+// MPI counts in int, so a longer message is sent in several parts.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 
 void must(int code, const char* what) {

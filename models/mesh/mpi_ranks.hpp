@@ -1,5 +1,5 @@
 #pragma once
-// The ranks of an MPI communicator.
+// Makes Ranks from an MPI communicator.
 #include <mpi.h>
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace perdure::mesh {
 
-/// Duplicates the communicator, until its end, which is before MPI_Finalize(). [collective]
+/// Duplicates the communicator. The result must be destroyed before MPI_Finalize(). [collective]
 std::unique_ptr<Ranks> mpi_ranks(MPI_Comm communicator);
 
 }  // namespace perdure::mesh

@@ -1,5 +1,5 @@
 #pragma once
-// Neighbours of a part in a grid of parts: those beside it, and those at its corners. Pure.
+// Names the neighbours of a part in a grid of parts, those beside it and the diagonal ones. Pure.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace perdure::mesh {
 
-/// Some of the up to 26 neighbours of a part, by their directions: a set of them means the same for all parts.
+/// A set of the up to 26 neighbours of a part, by direction. The same set is meaningful for all parts.
 class Neighbours {
  public:
-  /// In one dimension: where something lies, seen from a part.
+  /// In one dimension: on which sides of a part something lies.
   struct Extent {
     bool below = false, within = false, above = false;
-    /// From `begin` to before `end`, in the part and those next to it.
+    /// Adds the interval from `begin` to before `end`, inside of the part and of those next to it.
     void add(std::int64_t begin, std::int64_t end, const std::array<std::int64_t, 2>& part) {
       below = below || begin < part[0];
       within = within || (begin < part[1] && end > part[0]);
@@ -22,11 +22,11 @@ class Neighbours {
     }
   };
   using Extents = std::array<Extent, kMostBlockDimensions>;
-  /// Within the part in each dimension.
+  /// Lies within the part in each dimension.
   static constexpr Extents within() { return {Extent{false, true}, Extent{false, true}, Extent{false, true}}; }
 
   Neighbours() = default;
-  /// Who has something of that.
+  /// The set of neighbours that these extents touch.
   explicit Neighbours(const Extents& extents) : met_(kAll) {
     for (unsigned d = 0; d < kMostBlockDimensions; ++d)
       met_ &= (extents[d].below ? kWith[d][0] : 0U) | (extents[d].within ? kWith[d][1] : 0U) |
@@ -39,23 +39,23 @@ class Neighbours {
   friend bool operator==(const Neighbours&, const Neighbours&) = default;
   friend Neighbours operator|(Neighbours a, Neighbours b) { return Neighbours(a.met_ | b.met_); }
   friend Neighbours operator&(Neighbours a, Neighbours b) { return Neighbours(a.met_ & b.met_); }
-  /// Those of `a` that are not in `b`.
+  /// The neighbours in `a` that are not in `b`.
   friend Neighbours operator-(Neighbours a, Neighbours b) { return Neighbours(a.met_ & ~b.met_); }
 
-  /// Directions have numbers from 0 to before this; that in the middle leads nowhere.
+  /// The number of directions, the middle one included, which leads nowhere.
   static constexpr std::size_t kDirections = 27;
   static Direction direction(std::size_t number) {
     const auto all = static_cast<int>(number);
     return {all % 3 - 1, all / 3 % 3 - 1, all / 9 - 1};
   }
-  /// The way back.
+  /// The number of the opposite direction.
   static std::size_t opposite(std::size_t number) { return kDirections - 1 - number; }
 
  private:
   explicit Neighbours(std::uint32_t met) : met_(met) {}
 
   static constexpr std::uint32_t kAll = ((1U << kDirections) - 1) & ~(1U << kDirections / 2);
-  // In each dimension the directions that lead down, nowhere and up.
+  // For each dimension, the sets of directions that lead down, nowhere and up.
   static constexpr auto kWith = [] {
     std::array<std::array<std::uint32_t, 3>, kMostBlockDimensions> with{};
     for (std::size_t number = 0; number < kDirections; ++number) {

@@ -1,5 +1,5 @@
 #pragma once
-// Mesh::par_loop(): rows of x, one after the other or by several threads.
+// Implements Mesh::par_loop(): it runs rows along x, one after the other or on several threads.
 #if defined(_OPENMP)
 #include <omp.h>
 #endif
@@ -16,7 +16,7 @@
 namespace perdure::mesh {
 namespace detail {
 
-/// For kernels that take accessors by reference; lives as long as the call of the kernel.
+/// Lets kernels take accessors by reference. The reference is valid during the call of the kernel.
 template <class T>
 T& lvalue(T&& value) {
   return value;
@@ -32,7 +32,7 @@ inline void run_row(std::int64_t count, const Kernel& kernel, Rows... rows) {
   for (std::int64_t i = 0; i < count; ++i) kernel(lvalue(rows.at(i))...);
 }
 
-/// The row of this number in a box of `dimensions`.
+/// Returns the first index of row number `row` in a box.
 inline Index row_begin(const Box& box, std::int64_t row) {
   Index index = box.begin;
   if (box.dimensions < 2) return index;
@@ -87,7 +87,7 @@ Reduction* reduction_of(const Argument&) {
 }
 inline Reduction* reduction_of(const ReductionArgument& argument) { return argument.reduction; }
 
-/// Sums that are exact have rows of their own.
+/// Exact sums use their own row type.
 template <class Argument>
 const Argument& exact(const Argument& argument) {
   return argument;

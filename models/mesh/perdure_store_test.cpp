@@ -1,5 +1,5 @@
-// Checkpoints of a mesh in Perdure itself: a process that dies anywhere goes on from what it left; damage and other
-// checkpoints of the name.
+// Tests mesh checkpoints in Perdure itself: a process that dies anywhere resumes from them. Also tests damage, and
+// other checkpoints of the same name.
 #include "automatic/perdure_store.hpp"
 
 #include <gmock/gmock.h>
@@ -32,11 +32,11 @@ class MeshInPerdure : public testing::Test {
 };
 
 constexpr int kKilled = 128 + SIGKILL, kBegins = 2, kGoesOn = 3, kAgain = 4;
-constexpr std::uint64_t kTimesALife = 25;  // processes and engines take so many times as long as threads do
+constexpr std::uint64_t kTimesALife = 25;  // so many times slower than threads, because of processes and engines
 
 class KilledInPerdure : public MeshInPerdure {
  protected:
-  /// Lives of it, each a process that is killed somewhere, until one comes to its end.
+  /// Runs the program in processes that are killed at random, until one ends.
   template <class Program>
   void expect_the_undisturbed_end(const Program& program, const std::string& name, std::uint64_t seed) {
     const auto whole = undisturbed(program);
@@ -163,7 +163,7 @@ TEST_F(MeshInPerdure, BoxesMayTakeTheMemoryThatOthersHadBefore) {
   const auto refused = store->write(place, std::vector{saved(0, 4, 0), saved(2, 6, 1)});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error(), HasSubstr("overlaps"));
-  store->retire_written();  // nothing was
+  store->retire_written();  // no version was written before
   EXPECT_TRUE(automatic::perdure_store(handle.native(), "run")->newest());
   EXPECT_TRUE(store->write(place, std::vector{saved(0, 8, 0)}));
   EXPECT_THROW(
@@ -174,7 +174,7 @@ TEST_F(MeshInPerdure, BoxesMayTakeTheMemoryThatOthersHadBefore) {
       std::runtime_error);
 }
 
-/// One of two ranks, of which a test needs nothing but its number.
+/// One of two ranks, for tests that need only its number.
 class OneOfTwo final : public Ranks {
  public:
   explicit OneOfTwo(int rank) : rank_(rank) {}
@@ -188,7 +188,7 @@ class OneOfTwo final : public Ranks {
   int rank_;
 };
 
-// Rank 1 has what lies outside; the next write is good on both, and of the same number.
+// A box of rank 1 reaches outside of its data set. The next write succeeds on both ranks, with the same version number.
 TEST_F(MeshInPerdure, AWriteThatOneRankCannotBeginIsAnErrorOfBothAndTheNextIsGood) {
   test_support::RunOptions two;
   two.ranks = 2;

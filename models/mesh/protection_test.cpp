@@ -1,5 +1,5 @@
-// Runs that are killed anywhere and go on from their checkpoints, on other numbers of ranks, with garbage in all that
-// was written and not saved, end as the undisturbed run.
+// Tests that runs killed anywhere end as the undisturbed run does. They resume on other numbers of ranks, with garbage
+// in all elements that were written and not saved.
 #include "mesh/protection.hpp"
 
 #include <gmock/gmock.h>
@@ -33,11 +33,11 @@ TEST(ProtectedMeshes, KilledAnywhereEndAsTheUndisturbedRun) {
   RecordProperty("given up", static_cast<int>(lives.given_up));
 }
 
-/// A program in time steps, as codes are: `next` is computed from `now`, with `work` on the way, and becomes it at the
-/// end. From step `changes` on a loop more reads `work` of the step before.
+/// A typical program in time steps: it computes `next` from `now` with `work` as scratch, then `next` becomes `now`.
+/// From step `changes` on, one more loop reads `work` of the step before.
 class ProtectedSteps : public testing::Test {
  protected:
-  /// The sum of `now`; throws what the mesh throws, or Died before the loop of number `dies`.
+  /// Returns the sum of `now`. Throws the mesh's exceptions, or Died before loop number `dies`.
   double run(const Policy& policy, std::uint64_t dies = ~std::uint64_t{0}, bool other_sets = false) {
     Mesh mesh;
     const Block& block = mesh.block("block", {32, 8});
@@ -207,7 +207,7 @@ TEST_F(ProtectedSteps, TakeAListThatHasAllAndRefuseOneThatHasNot) {
   EXPECT_THAT(complaint(policy), HasSubstr("a data set 'never', which there is not"));
 }
 
-// Field `late` is in no list, and nobody misses it for long.
+// Field `late` is not saved, and a loop misses it only after a while.
 TEST_F(ProtectedSteps, WhoseListIsWatchedForAWhileOnlyGoOnUntilTheyMissSomething) {
   late_ = 5;
   late_again_ = 1000;

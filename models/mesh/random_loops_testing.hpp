@@ -1,5 +1,5 @@
 #pragma once
-// Programs of random loops on a mesh.
+// Generates programs of random loops on a mesh.
 #include <cmath>
 #include <functional>
 #include <mutex>
@@ -18,10 +18,10 @@ inline std::int64_t mixed_values(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(sum ^ sum >> 29U);
 }
 
-/// Of each data set all that there is, whichever ranks have it.
+/// The whole content of each data set, from all ranks.
 using Content = std::vector<std::vector<std::int64_t>>;
 
-/// What this rank has of them.
+/// Adds this rank's part.
 inline void add_content(const std::vector<Data<std::int64_t>*>& sets, Content& content) {
   content.resize(sets.size());
   for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -41,14 +41,14 @@ inline void add_content(const std::vector<Data<std::int64_t>*>& sets, Content& c
   }
 }
 
-/// What happens on the way of a program.
+/// Callbacks at certain points of a program.
 struct Hooks {
-  std::function<void(Mesh&)> initialised = [](Mesh&) {};  ///< before the time steps
+  std::function<void(Mesh&)> initialised = [](Mesh&) {};  ///< called before the time steps
   std::function<void()> before_loop = [] {};
 };
 
-/// Time steps of loops over random ranges with random stencils, whose values depend on all that they read, and which go
-/// where their answers send them.
+/// Runs time steps of loops over random ranges with random stencils. Their values depend on all elements read, and
+/// their reductions decide the next steps.
 class RandomLoops {
  public:
   explicit RandomLoops(std::uint64_t seed, int steps = 2) : random_(seed), steps_(steps), steady_(seed % 2 == 0) {
@@ -64,7 +64,8 @@ class RandomLoops {
   }
   bool fits(int ranks) const { return divided(cells_, ranks, 2).has_value(); }
 
-  /// Fills in what this rank has of all data sets. Returns all answers, of which the last ones are of all content.
+  /// Fills in this rank's part of all data sets. Returns all results of reductions; the last ones cover the whole
+  /// content.
   std::vector<double> run(std::unique_ptr<Ranks> ranks, Options options, Content& content, std::mutex& mutex) const {
     return run(std::move(ranks), options, content, mutex, {});
   }
@@ -86,7 +87,7 @@ class RandomLoops {
     auto sum = mesh.sum();
     Box cells{block.dimensions(), {}, {}};
     std::copy(cells_.begin(), cells_.end(), cells.end.begin());
-    for (auto* set : sets)  // so that ghosts are good before the first time step
+    for (auto* set : sets)  // so that ghosts are valid before the first time step
       mesh.par_loop("look", block, cells, add, read(*set, Stencil::star(block.dimensions())), into(sum));
     (void)mesh.collect(sum);
     hooks.initialised(mesh);
@@ -98,7 +99,7 @@ class RandomLoops {
         if (std::fmod(last, loop.only_if) != 0) continue;
         hooks.before_loop();
         call(mesh, block, sets, loop);
-        if (asked) answers.push_back(last = mesh.collect(sum));  // another loop came between
+        if (asked) answers.push_back(last = mesh.collect(sum));  // another loop ran in between
         asked = false;
         if (!loop.asks) continue;
         hooks.before_loop();
@@ -189,7 +190,7 @@ class RandomLoops {
         loop.range.end[d] = std::min(loop.range.end[d], all.end[d] - stencil.above(d));
       }
     }
-    for (unsigned d = 0; d < loop.range.dimensions; ++d) {  // often a part of it, such as a strip
+    for (unsigned d = 0; d < loop.range.dimensions; ++d) {  // often only a part, such as a strip
       const std::int64_t length = loop.range.end[d] - loop.range.begin[d];
       if (length < 2 || below(3) == 0) continue;
       const auto begin = static_cast<std::int64_t>(below(static_cast<std::uint64_t>(length)));

@@ -1,5 +1,5 @@
 #pragma once
-// Those who compute a mesh together: the seam to MPI, to one process alone, and to the threads of a test.
+// Abstracts the ranks that compute a mesh together: MPI, a single process, or the threads of a test.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -7,7 +7,8 @@
 
 namespace perdure::mesh {
 
-/// One of them sees the others. Every call but the first two is collective. What goes wrong throws std::runtime_error.
+/// The other ranks as one of them sees them. Every call but the first two is collective. Errors throw
+/// std::runtime_error.
 class Ranks {
  public:
   virtual ~Ranks() = default;
@@ -16,19 +17,19 @@ class Ranks {
 
   struct Message {
     int peer = 0;
-    std::span<std::byte> bytes;  ///< to be sent, or where what comes belongs; both ends know its size
+    std::span<std::byte> bytes;  ///< to send from, or to receive into; both ends know its size
   };
-  /// Sends and receives; returns when all of its own are there, and the others' on their way. Between two ranks
-  /// messages come in the order in which they were sent.
+  /// Sends and receives. Returns when its own messages have arrived and the others' are on their way. Messages between
+  /// two ranks arrive in the order in which they were sent.
   virtual void exchange(std::span<const Message> receives, std::span<const Message> sends) = 0;
 
   enum class Combine { sum, least, most };
-  /// Each of the values combined over all ranks, the same bits on all of them.
+  /// Combines each of the values over all ranks; all ranks get the same bits.
   virtual void combine(std::span<double> values, Combine how) = 0;
   virtual void combine(std::span<std::int64_t> sums) = 0;
 };
 
-/// A process by itself.
+/// Returns the ranks of a single process.
 std::unique_ptr<Ranks> one_rank();
 
 }  // namespace perdure::mesh

@@ -1,12 +1,12 @@
 #pragma once
-// Boxes of a data set row by row, x fastest: also as bytes that travel.
+// Visits boxes of a data set row by row, x fastest, and packs them into bytes for messages.
 #include <cstddef>
 
 #include "mesh/data.hpp"
 
 namespace perdure::mesh {
 
-/// Calls `use` with the index where each row of `box` begins.
+/// Calls `use` with the first index of each row of `box`.
 template <class Use>
 void each_row(const Box& box, const Use& use) {
   if (box.empty()) return;
@@ -24,7 +24,7 @@ void each_row(const Box& box, const Use& use) {
 inline std::size_t packed_bytes(const Dataset& set, const Box& box) {
   return static_cast<std::size_t>(box.elements()) * set.element_bytes();
 }
-/// The box, which this rank has with its ghosts, to `packed`, or from there. What is behind it there.
+/// Copies the box, ghosts included, to `packed` or from it. Returns the end of the packed bytes.
 std::byte* pack(const Dataset& set, const Box& box, std::byte* packed);
 const std::byte* unpack(const Dataset& set, const Box& box, const std::byte* packed);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which elements around its own index a kernel reads. Pure.
+// Says which elements around its own index a kernel reads. Pure.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -9,10 +9,10 @@
 
 namespace perdure::mesh {
 
-/// Offsets, as up to four boxes of them: from `begin` to before `end`, x first.
+/// A set of offsets, as up to four boxes from `begin` to before `end`, x first.
 class Stencil {
  public:
-  /// The element itself.
+  /// Contains the element itself.
   Stencil() : count_(1) { parts_[0] = {}, parts_[0].end = {1, 1, 1, 1, 1}; }
   const Box* begin() const { return parts_.data(); }
   const Box* end() const { return parts_.data() + count_; }
@@ -21,11 +21,11 @@ class Stencil {
   std::int64_t below(unsigned dimension) const;
   std::int64_t above(unsigned dimension) const;
 
-  /// From one corner to the other, both included; dimensions that are not named are 0.
+  /// Contains the box between two corners, both included; missing dimensions are 0.
   static Stencil from_to(Index first, Index last);
-  /// From -`radius` to `radius` along each axis of as many dimensions: 5 points in two, 7 in three, for a radius of 1.
+  /// Contains -`radius` to `radius` along each axis: for a radius of 1, 5 points in two dimensions, 7 in three.
   static Stencil star(unsigned dimensions, std::int64_t radius = 1);
-  /// Both together; up to four boxes in all.
+  /// Joins both; up to four boxes in all.
   Stencil operator+(const Stencil& other) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A mesh as checkpoints see it, and checkpoints of it in any store.
+// Adapts a mesh for automatic checkpoints in any store.
 #include <memory>
 
 #include "automatic/protection.hpp"
@@ -9,7 +9,8 @@ namespace perdure::mesh {
 
 automatic::StoredSet stored_set(const Dataset& set);
 
-/// As protect() of protection.hpp. `tell` gets what goes wrong with checkpoints while the run goes on. [collective]
+/// Does what protect() of protection.hpp does, with any store. `tell` receives errors of checkpoints while the run
+/// continues. [collective]
 automatic::Protection& protect(Mesh& mesh, std::unique_ptr<automatic::CheckpointStore> store,
                                const automatic::Policy& policy, automatic::Protection::Tell tell);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are threads of one test: each with a mesh of its own, and nothing between them but these calls.
+// Runs ranks as threads of one test, each with its own mesh; they communicate only by these calls.
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -19,7 +19,7 @@ class ThreadGroup {
  public:
   explicit ThreadGroup(int size) : size_(size) {}
   std::unique_ptr<Ranks> rank(int rank) { return std::make_unique<One>(*this, rank); }
-  /// One of them has died: the others' calls throw.
+  /// Marks one rank as dead: the others' calls throw.
   void end() {
     std::lock_guard guard(mutex_);
     ended_ = true;
@@ -71,7 +71,7 @@ class ThreadGroup {
     std::memcpy(target.data(), bytes.data(), bytes.size());
     messages_[pair].pop_front();
   }
-  // Rank 0 combines in the order of the ranks.
+  // Rank 0 combines in rank order.
   template <class T, class With>
   void combine(std::span<T> values, const With& with, int rank) {
     const auto bytes = std::as_writable_bytes(values);
@@ -94,7 +94,7 @@ class ThreadGroup {
   bool ended_ = false;
 };
 
-/// `body(ranks)` on each of `size` threads; throws what one of them threw.
+/// Calls `body(ranks)` on each of `size` threads; throws an exception of one of them.
 inline void on_ranks(int size, const std::function<void(std::unique_ptr<Ranks>)>& body) {
   ThreadGroup group(size);
   std::vector<std::thread> threads;

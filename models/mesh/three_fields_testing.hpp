@@ -1,5 +1,5 @@
 #pragma once
-// Data sets of three types, that are written to HDF5 files and read from them.
+// Provides data sets of three types for tests that write and read HDF5 files.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace perdure::mesh {
 
-// Any bits: for reals also what is no number.
+// Returns any bits; for reals this includes NaNs.
 template <class T>
 T bits_at(const Index& at, std::uint64_t of) {
   std::uint64_t bits = of;
@@ -32,7 +32,7 @@ void fill_with_bits(Data<T>& set, std::uint64_t of) {
   });
 }
 
-// How many of this rank's elements are other than these bits within `box`, and 0 elsewhere.
+// Counts this rank's elements that differ from these bits within `box`, or from 0 outside of it.
 template <class T>
 int others_than(const Data<T>& set, const Box& box, std::uint64_t of) {
   int others = 0;
@@ -48,7 +48,7 @@ int others_than(const Data<T>& set, const Box& box, std::uint64_t of) {
   return others;
 }
 
-// Data sets of three types, of cells, nodes and faces.
+// Data sets of three types, on cells, nodes and faces.
 struct Three {
   Three(Mesh& mesh, const std::vector<std::int64_t>& size)
       : block(mesh.block("plate", size)),

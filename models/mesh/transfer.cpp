@@ -15,7 +15,7 @@ Box shifted(Box box, const Index& offset, std::int64_t times) {
   return box;
 }
 
-// What of the target's range goes from one rank to another.
+// Returns the part of the target's range that one rank sends to another.
 Box between(const Transfer& one, int source, int target) {
   const Box wanted = intersection(one.to_range, one.to->block().division.part(target));
   return intersection(wanted, shifted(one.from->block().division.part(source), one.offset, -1));
@@ -75,7 +75,7 @@ void TransferExchange::run(std::span<const Transfer> transfers) {
     const int rank = static_cast<int>(peer);
     const std::size_t out = packed_to(transfers, rank, out_[peer]);
     const std::size_t in = bytes_from(transfers, rank);
-    if (peer == self) continue;  // what stays here is unpacked from where it was packed
+    if (peer == self) continue;  // data that stays on this rank is unpacked from the send buffer
     in_[peer].resize(std::max(in_[peer].size(), in));
     if (out > 0) sends_.push_back({rank, std::span(out_[peer]).first(out)});
     if (in > 0) receives_.push_back({rank, std::span(in_[peer]).first(in)});

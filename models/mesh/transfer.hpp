@@ -1,5 +1,5 @@
 #pragma once
-// Copies from one place of a mesh to another, far from it: the other side of a periodic block, or another block.
+// Copies between distant places of a mesh: to the other side of a periodic block, or to another block.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace perdure::mesh {
 
-/// to[index] = from[index + offset] for all indices of `to_range`. The data sets may be the same, or on other blocks.
+/// Sets to[index] = from[index + offset] for all indices of `to_range`. The data sets may be the same, or on different
+/// blocks.
 struct Transfer {
   Dataset* to;
   Box to_range;
@@ -19,15 +20,15 @@ struct Transfer {
   Box from_range() const;
 };
 
-/// Why these cannot be done at once; empty when they can. Pure, and the same on all ranks.
+/// Returns why these transfers cannot run at once, or an empty text. Pure, and the same on all ranks.
 std::string defect_of(std::span<const Transfer> transfers);
 
-/// Each rank tells from the divisions who has what, and sends one message to each that wants something, of all
-/// transfers together.
+/// Runs transfers between ranks. Each rank derives from the divisions which rank has which elements. It sends one
+/// message, for all transfers together, to each rank that needs some.
 class TransferExchange {
  public:
   explicit TransferExchange(Ranks& ranks) : ranks_(ranks) {}
-  /// Reads all before it writes anything. [collective]
+  /// Reads everything before it writes anything. [collective]
   void run(std::span<const Transfer> transfers);
   std::uint64_t messages_sent() const { return messages_sent_; }
 
@@ -36,7 +37,7 @@ class TransferExchange {
   std::size_t bytes_from(std::span<const Transfer> transfers, int peer) const;
 
   Ranks& ranks_;
-  std::vector<std::vector<std::byte>> out_, in_;  // of each peer
+  std::vector<std::vector<std::byte>> out_, in_;  // one buffer per peer
   std::vector<Ranks::Message> sends_, receives_;
   std::uint64_t messages_sent_ = 0;
 };

@@ -1,4 +1,4 @@
-// Transfers do on any number of ranks what a copy does; they are loops for who follows; refusals.
+// Tests that transfers on any number of ranks equal plain copies, that a follower sees them as loops, and refusals.
 #include "mesh/transfer.hpp"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ void each_index_of(const Box& box, const Take& take) {
 
 using Copied = std::vector<std::map<Index, std::int64_t>>;
 
-/// Random transfers between random data sets of two blocks.
+/// Draws random transfers between random data sets of two blocks.
 class RandomTransfers {
  public:
   explicit RandomTransfers(std::uint64_t seed) : random_(seed) {
@@ -57,7 +57,7 @@ class RandomTransfers {
     return divided(cells_[0], ranks, 2).has_value() && divided(cells_[1], ranks, 2).has_value();
   }
 
-  /// As one copy after the other would do it.
+  /// Returns the content that one copy after the other would give.
   Copied copied() const {
     Copied content(shapes_.size());
     for (std::size_t i = 0; i < shapes_.size(); ++i)
@@ -165,7 +165,7 @@ TEST(Transfers, DoOnAnyNumberOfRanksWhatACopyDoes) {
   }
 }
 
-/// Both sides of a dimension, over all that was filled before of the others.
+/// Copies both sides of a dimension, including the ghosts that earlier dimensions filled.
 void wrap(Mesh& mesh, Data<std::int64_t>& set, unsigned dimension) {
   Box low = set.whole(), high = set.whole();
   const std::int64_t cells = set.block().cells[dimension];
@@ -208,7 +208,7 @@ TEST(Transfers, MakeGhostsStale) {
         "fill", block, all, [](auto& value, const Index& at) { value(0) = at[0]; }, write(a), index());
     const auto neighbours = [](auto& out, const auto& in) { out(0) = in(-1) + in(1); };
     mesh.par_loop("sum", block, inner, neighbours, write(b), read(a, Stencil::star(1)));
-    mesh.transfer("backwards", a, box({{0, 15}}), a, {1});  // each element reads what another one is written to
+    mesh.transfer("backwards", a, box({{0, 15}}), a, {1});  // each element reads an element that another one writes
     mesh.par_loop("sum", block, inner, neighbours, write(b), read(a, Stencil::star(1)));
     each_index_of(intersection(b.owned(), box({{1, 14}})),
                   [&](const Index& at) { EXPECT_EQ(*b.at(at), 2 * at[0] + 2) << at[0]; });

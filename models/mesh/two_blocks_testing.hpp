@@ -1,6 +1,6 @@
 #pragma once
-// Programs of two blocks with time steps of their own, that hand over what lies at their edges: one does some sub-steps
-// while the other does one step.
+// Runs programs of two blocks that have their own time steps and exchange values at their edges. One block does several
+// sub-steps during one step of the other.
 #include <algorithm>
 #include <functional>
 #include <mutex>
@@ -22,15 +22,15 @@ inline std::vector<Index> star_of(unsigned dimensions) {
   return all;
 }
 
-/// `fine` lies behind the end of `coarse` in x.
+/// `fine` lies next to the upper end of `coarse` in x.
 class TwoBlocks {
  public:
   struct Shape {
     std::vector<std::int64_t> coarse, fine;
-    std::int64_t sub_steps = 0;  ///< in each step; 0: as many as the last answer says, 0 to 3
+    std::int64_t sub_steps = 0;  ///< in each step; 0: as many as the last reduction says, 0 to 3
     int steps = 12;
-    std::int64_t later = 0;   ///< sub-steps in each step of the second half; 0: as before
-    bool same_names = false;  ///< of the loops on both blocks
+    std::int64_t later = 0;   ///< sub-steps in each step of the second half; 0: no change
+    bool same_names = false;  ///< the loops on both blocks have the same names
   };
   explicit TwoBlocks(Shape shape) : shape_(std::move(shape)) {}
   static TwoBlocks any(std::uint64_t seed) {
@@ -50,7 +50,7 @@ class TwoBlocks {
                                            "edge",      "next", "hand up", "end"};
   bool fits(int ranks) const { return divided(shape_.coarse, ranks, 2) && divided(shape_.fine, ranks, 2); }
 
-  /// As RandomLoops::run().
+  /// Runs as RandomLoops::run() does.
   std::vector<double> run(std::unique_ptr<Ranks> ranks, Options options, Content& content, std::mutex& mutex,
                           const Hooks& hooks) const {
     Mesh mesh(std::move(ranks), options);
@@ -103,7 +103,7 @@ class TwoBlocks {
           [](const auto& value, double& all) { all += static_cast<double>(value(0) & 0xffff); }, read(set), into(sum));
       return mesh.collect(sum);
     }
-    /// to = what `star` reads of `from`, and `also`.
+    /// Sets `to` from the elements of `from` that `star` reads, and from `also`.
     void combine(Mesh& mesh, const char* name, IntField& to, IntField& from, IntField& also) {
       const auto points = star_of(coarse.dimensions());
       mesh.par_loop(
@@ -120,7 +120,7 @@ class TwoBlocks {
           name, to.block(), cells_of(to.block()), [](auto& out, const auto& in) { out(0) = in(0); }, write(to),
           read(from));
     }
-    /// Cells of both blocks beside each other, with x from `begin` to before `end`.
+    /// Returns the cells of both blocks side by side, with x from `begin` to before `end`.
     Box beside(std::int64_t begin, std::int64_t end) const {
       Box range = cells_of(fine);
       for (unsigned d = 1; d < range.dimensions; ++d) range.end[d] = std::min(coarse.cells[d], fine.cells[d]);

@@ -13,7 +13,7 @@ std::string defect_of(const DataSet& set) {
   std::uint64_t bytes = set.element_bytes;
   for (unsigned d = 0; d < set.box.dimensions; ++d) {
     if (set.box.begin[d] > set.box.end[d]) return who + "ends before it begins: " + set.box.text();
-    // Unsigned, so that it is right for any two numbers.
+    // Unsigned arithmetic is right for any two numbers.
     const std::uint64_t extent =
         static_cast<std::uint64_t>(set.box.end[d]) - static_cast<std::uint64_t>(set.box.begin[d]);
     if (extent == 0) return {};
@@ -23,7 +23,7 @@ std::string defect_of(const DataSet& set) {
   return {};
 }
 
-// FNV-1a: the same in every run and on every machine.
+// FNV-1a: the hash is the same in every run and on every machine.
 LoopId loop_id(std::string_view name, std::string_view site) {
   LoopId hash = 0xcbf29ce484222325ULL;
   const auto mix = [&](std::string_view text) {

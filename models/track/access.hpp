@@ -1,5 +1,5 @@
 #pragma once
-// What a program says of its data and of its loops: what each of them reads and writes. Pure.
+// Describes a program's data sets and loops: what each loop reads and writes. Pure.
 #include <cstdint>
 #include <string>
 
@@ -8,30 +8,31 @@
 
 namespace perdure::track {
 
-/// Number of a data set of a tracker, in the order of their declarations, which is the same in every run.
+/// Numbers the data sets of a tracker in the order of their declarations, which is the same in every run.
 using SetId = std::uint32_t;
 
 struct DataSet {
   std::string name;
-  Box box;  ///< all of it with its halo: what all ranks have together, or what this one has
+  Box box;  ///< all elements with the halo, of all ranks or of this rank
   std::uint64_t element_bytes = 0;
-  /// No checkpoint has it: a place behind which a loop reads what was written of it before is no place.
+  /// No checkpoint holds this set. A checkpoint cannot begin before a loop that reads elements of it written earlier.
   bool scratch = false;
   friend bool operator==(const DataSet&, const DataSet&) = default;
 };
 
-/// Why a tracker would not take it: no name, elements of no size, a box whose begin is behind its end, or 2^63 bytes or
-/// more. Empty when it would.
+/// Returns why a tracker would reject the set, or an empty text. Errors: no name, elements of size 0, a box that ends
+/// before it begins, or 2^63 bytes or more.
 std::string defect_of(const DataSet& set);
 
-/// What one loop does with one data set. A loop reads all that it reads before it writes anything; an increment reads
-/// what it writes. What is written is written as a whole: a kernel that leaves elements out reads them.
+/// Says what one loop does with one data set. All reads of a loop precede its writes, and an increment reads the
+/// elements that it writes. The whole of `written` counts as written, so a kernel that leaves elements out must declare
+/// that it reads them.
 struct Access {
   enum class Mode { read, write, read_write };
   SetId set = 0;
   Mode mode = Mode::read;
-  Box written;  ///< of write and read_write
-  Box read;     ///< of read and read_write: with the stencil around it, within the data set
+  Box written;  ///< for write and read_write
+  Box read;     ///< for read and read_write: includes the stencil; within the data set
 
   static Access reads(SetId set, const Box& box) { return {set, Mode::read, {}, box}; }
   static Access writes(SetId set, const Box& box) { return {set, Mode::write, box, {}}; }

@@ -3,7 +3,7 @@
 namespace perdure::track {
 namespace {
 
-/// What of `box` is not in `cut`: calls `take(Box)` for at most twice as many parts as there are dimensions.
+/// Calls `take(Box)` for each part of `box` outside of `cut`: at most twice as many as there are dimensions.
 template <class Take>
 void each_outside(const Box& box, const Box& cut, Take&& take) {
   const Box inner = intersection(box, cut);
@@ -21,7 +21,7 @@ void each_outside(const Box& box, const Box& cut, Take&& take) {
   }
 }
 
-// Two boxes that differ in one dimension only and touch there become the first one.
+// Joins into `a` two boxes that differ in one dimension only and touch there.
 bool joined(Box& a, const Box& b) {
   int differs = -1;
   for (unsigned d = 0; d < a.dimensions; ++d) {
@@ -86,7 +86,7 @@ bool BoxSet::meets(const Box& box) const {
   return std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& one) { return !intersection(one, box).empty(); });
 }
 
-// The boxes are disjoint, so that what they have of it adds up.
+// The boxes are disjoint, so their shares of `box` add up.
 bool BoxSet::covers(const Box& box) const {
   std::uint64_t covered = 0;
   for (const Box& one : boxes_) covered += intersection(one, box).elements();

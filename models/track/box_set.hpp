@@ -1,5 +1,5 @@
 #pragma once
-// Sets of boxes of indices: which elements of a data set were written, are read, or are not decided yet. Pure.
+// Implements sets of boxes of indices: which elements of a data set were written, are read, or are undecided. Pure.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace perdure::track {
 
-/// Elements, each once, as disjoint boxes of as many dimensions. Allocates only when it has more boxes than ever.
+/// A set of elements, as disjoint boxes of equal dimensions. Allocates only when it has more boxes than ever before.
 class BoxSet {
  public:
   bool empty() const { return boxes_.empty(); }
@@ -18,7 +18,7 @@ class BoxSet {
   bool meets(const Box& box) const;
   void add(const Box& box);
   void remove(const Box& box);
-  /// Takes out what it shares with `box`: calls `take(Box)` for each part of that.
+  /// Removes the elements of `box`, and calls `take(Box)` for each part that it removed.
   template <class Take>
   void extract(const Box& box, Take&& take) {
     for (const Box& one : boxes_)
@@ -26,7 +26,7 @@ class BoxSet {
     remove(box);
   }
   void clear() { boxes_.clear(); }
-  friend bool operator==(const BoxSet& a, const BoxSet& b);  ///< the same elements
+  friend bool operator==(const BoxSet& a, const BoxSet& b);  ///< compares elements, not boxes
 
  private:
   void join();

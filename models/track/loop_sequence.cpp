@@ -4,8 +4,8 @@
 
 namespace perdure::track {
 
-// A stretch goes on while the next loop is the one that came as long before; else the last place of that loop begins a
-// new one.
+// A stretch grows while the next loop equals the one that came `back` loops before. Otherwise the last place of that
+// loop begins a new stretch.
 void LoopSequence::append(LoopId loop) {
   if (recent_.empty()) recent_.resize(kRecent);
   const auto known = numbers_.find(loop);
@@ -35,7 +35,7 @@ std::uint32_t LoopSequence::number_at(std::uint64_t at) const {
                                          [](std::uint64_t place, const Part& part) { return place < part.begin; });
     const Part& part = *std::prev(behind);
     if (part.back == 0) return part.number;
-    // Straight to before the stretch, however often it repeats itself.
+    // Jumps to before the stretch, however often it repeats itself.
     const std::uint64_t times = (at - part.begin) / part.back + 1;
     at -= times * part.back;
   }

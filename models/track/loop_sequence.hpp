@@ -1,6 +1,6 @@
 #pragma once
-// Which loops a program ran, in their order: what repeats is kept once, so that a million time steps need as much room
-// as one. A restart compares what it runs with it, and says where they part. Pure.
+// Records which loops a program ran, in order. Repeated stretches are stored once, so that a million time steps need as
+// much room as one. A restart compares its loops with the record, and reports where they diverge. Pure.
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -14,18 +14,18 @@ class LoopSequence {
  public:
   void append(LoopId loop);
   std::uint64_t size() const { return size_; }
-  /// What is kept: loops as they came, and stretches that are as earlier ones.
+  /// One entry of the record: a loop, or a stretch that repeats earlier ones.
   struct Stretch {
-    std::uint64_t back = 0;   ///< the same as so many loops before, where `count` > 0
-    std::uint64_t count = 0;  ///< so many of them
-    LoopId loop = 0;          ///< or this one
+    std::uint64_t back = 0;   ///< the stretch equals the loops `back` before, if `count` > 0
+    std::uint64_t count = 0;  ///< length of the stretch in loops
+    LoopId loop = 0;          ///< the loop, if `count` is 0
     friend bool operator==(const Stretch&, const Stretch&) = default;
   };
-  /// All of it, in order; the last one may still grow.
+  /// Returns the whole record, in order; the last entry may still grow.
   std::vector<Stretch> stretches() const;
-  /// Loop number `at`, counted from 0; at < size().
+  /// Returns loop number `at`, counted from 0; at < size().
   LoopId operator[](std::uint64_t at) const { return loops_[number_at(at)]; }
-  /// The loop so many before the next one; 1 to size().
+  /// Returns the loop that came `back` loops before the next one; 1 <= back <= size().
   LoopId before(std::uint64_t back) const { return loops_[number_before(back)]; }
 
  private:
@@ -33,13 +33,13 @@ class LoopSequence {
   std::uint32_t number_at(std::uint64_t at) const;
   std::uint32_t number_before(std::uint64_t back) const;
 
-  // Loops have small numbers, in the order in which they came first.
+  // Loops have small numbers, in the order of their first calls.
   std::vector<LoopId> loops_;
   std::unordered_map<LoopId, std::uint32_t> numbers_;
-  std::vector<std::uint64_t> latest_;  // where each came last
+  std::vector<std::uint64_t> latest_;  // the latest place of each loop
   struct Part {
-    std::uint64_t begin = 0;  // of the sequence
-    std::uint64_t back = 0;   // 0: one loop as it is
+    std::uint64_t begin = 0;  // place in the sequence
+    std::uint64_t back = 0;   // 0: a single loop
     std::uint32_t number = 0;
   };
   std::vector<Part> parts_;
@@ -47,15 +47,15 @@ class LoopSequence {
   std::uint64_t size_ = 0;
 };
 
-/// Whether these are stretches of a sequence of so many loops.
+/// Whether these stretches form a sequence of `loops` loops.
 bool is_sequence(const std::vector<LoopSequence::Stretch>& stretches, std::uint64_t loops);
 
-/// Goes through stretches that are a sequence, loop by loop, without making one of them: what repeats is found in the
+/// Goes through the stretches of a sequence loop by loop, without expanding them. It finds repeated loops in the
 /// sequence so far, which is the same.
 class LoopReplay {
  public:
   explicit LoopReplay(std::vector<LoopSequence::Stretch> stretches = {}) : stretches_(std::move(stretches)) {}
-  /// Before the end.
+  /// Must not be called at the end.
   LoopId next(const LoopSequence& so_far) const {
     const auto& stretch = stretches_[at_];
     return stretch.count == 0 ? stretch.loop : so_far.before(stretch.back);
@@ -67,7 +67,7 @@ class LoopReplay {
  private:
   std::vector<LoopSequence::Stretch> stretches_;
   std::size_t at_ = 0;
-  std::uint64_t done_ = 0;  // of the stretch
+  std::uint64_t done_ = 0;  // loops of the current stretch
 };
 
 }  // namespace perdure::track

@@ -75,7 +75,7 @@ TEST(LoopSequence, OfStepsOfAnyLengthIsGoneThroughInConstantTimeForEachLoop) {
   ASSERT_TRUE(is_sequence(sequence.stretches(), loops.size()));
   LoopReplay replay(sequence.stretches());
   LoopSequence again;
-  for (const LoopId loop : loops) {  // where each is looked up from the beginning, this does not end
+  for (const LoopId loop : loops) {  // with a look-up from the beginning each time, this loop would take far too long
     ASSERT_EQ(replay.next(again), loop);
     again.append(loop);
     replay.advance();

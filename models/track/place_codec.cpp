@@ -47,7 +47,7 @@ Result<Box> box_of(const Json& numbers) {
   return box;
 }
 
-// Each within its data set, so that nothing overflows.
+// Each box must lie within its data set, so that no sum overflows.
 Result<std::vector<BoxSet>> sets_of(const Json& place, const char* key, const std::vector<DataSet>& sets) {
   PERDURE_TRY(const Json* all, base::get_array(place, key, kObject));
   if (all->size() != sets.size()) return damaged("it does not say of each data set what was written and saved of it");

@@ -1,5 +1,5 @@
 #pragma once
-// A place as bytes, which go into the checkpoint with what was saved.
+// Encodes a place as bytes, which a checkpoint holds besides its saved elements.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace perdure::track {
 
-/// What decode_place() takes of a place's answers, their payload, and its lengths.
+/// The limits that decode_place() accepts for a place's answers, payload and lengths.
 inline constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30U;
 
 std::vector<std::byte> encode(const Place& place);
-/// Of bytes that may be anything. Error: what is wrong with them. Tracker::resume() judges what they say.
+/// Decodes untrusted bytes. Error: why they are malformed. Tracker::resume() judges the content.
 tl::expected<Place, std::string> decode_place(std::span<const std::byte> bytes);
 
 }  // namespace perdure::track

@@ -1,4 +1,4 @@
-// Places as bytes come back as they were, and bytes that are something else are refused.
+// Tests that places survive encoding and decoding, and that other bytes are refused.
 #include "track/place_codec.hpp"
 
 #include <gtest/gtest.h>

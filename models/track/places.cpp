@@ -27,14 +27,14 @@ std::uint64_t hash_of(std::span<const Access> accesses) {
   return hash;
 }
 
-/// Backwards through the loops: of all that was written, what is read before it is written again, and what no later
-/// loop touches.
+/// Goes backwards through the loops. Divides all written elements into three kinds. Some are read before they
+/// are written again, some are overwritten first, and some are touched by no later loop.
 class Future {
  public:
   explicit Future(std::span<const BoxSet> written) : written_(written), read_(written.size()), idle_(written.size()) {
     for (std::size_t i = 0; i < written.size(); ++i) idle_[i] = written[i];
   }
-  /// The loop comes before all that came so far. Its reads come before its writes.
+  /// Prepends a loop, whose reads come before its writes.
   void precede(std::span<const Access> accesses) {
     for (const Access& access : accesses)
       if (access.does_write()) {
@@ -77,7 +77,7 @@ LoopId CallsInStep::place(LoopId loop) {
   if (!first_) return loop;
   if (loop == *first_) ++step_;
   if (step_ == 0) return kNowhere;
-  constexpr std::uint64_t kMost = 64;  // iterations of a solver: those behind are one place
+  constexpr std::uint64_t kMost = 64;  // a solver's iterations: all further calls are one place
   Count& count = counts_[loop];
   if (count.step != step_) count = {step_, 0};
   const std::uint64_t call = std::min(count.calls++, kMost);
@@ -116,8 +116,8 @@ void Places::clear() {
   accesses_.clear();
 }
 
-// Of each number of loops from the end backwards: how far the loops before them are as those at the end. (The Z
-// algorithm.)
+// For each number of loops from the end backwards, returns how many loops before them equal those at the end (the Z
+// algorithm).
 std::vector<std::size_t> Places::same_at_the_end() const {
   const std::size_t size = ids_.size();
   const auto at = [&](std::size_t back) { return std::pair(places_[size - 1 - back], does_[size - 1 - back]); };
@@ -139,7 +139,7 @@ std::size_t Places::repeats() const {
   return longest;
 }
 
-// All that the longest stretch covers with the one before it comes of it.
+// Everything that the longest stretch and the one before it cover is made of the period.
 std::size_t Places::period() const {
   const auto same = same_at_the_end();
   const std::size_t covers = 2 * repeats();
@@ -153,8 +153,8 @@ std::span<const Access> Places::accesses_of(std::size_t loop) const {
   return std::span(accesses_).subspan(begin, ends_[loop] - begin);
 }
 
-// Calls `take` with each place that can be judged, and its future, from the last one on: each element that any loop of
-// the stretch touches is touched behind it.
+// Calls `take` with each place that can be judged and with its future, from the last place on. A place can be judged if
+// the stretch touches behind it each element that it touches at all.
 template <class Take>
 void Places::each_known(std::span<const BoxSet> written, const Take& take) const {
   std::vector<BoxSet> never(written.begin(), written.end());

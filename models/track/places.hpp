@@ -1,7 +1,7 @@
 #pragma once
-// Where a checkpoint would be smallest: every loop is a candidate, and what a checkpoint there would save follows from
-// the loops behind it. Learnt over a stretch of the run, and anew when the program changes its ways. Pure.
-// (Section 5.2 of "Automatic checkpointing of structured-mesh codes"; by liveness instead of trials.)
+// Finds the loop before which a checkpoint would be smallest. Every loop is a candidate; the loops after it determine
+// what a checkpoint there would save. Learns this over a stretch of the run, and again when the program's loops change.
+// Pure. (Section 5.2 of "Automatic checkpointing of structured-mesh codes"; by liveness instead of trials.)
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -15,32 +15,33 @@
 
 namespace perdure::track {
 
-/// What a checkpoint before one loop would save.
+/// The cost of a checkpoint before one loop.
 struct Cost {
   std::uint64_t bytes = 0;
-  std::uint64_t boxes = 0;  ///< that these are in
+  std::uint64_t boxes = 0;  ///< number of boxes that these bytes are in
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
 
-/// Of a loop behind which scratch is read that was written before it: no checkpoint can begin there.
+/// The cost of a loop at which no checkpoint can begin, because a later loop reads scratch that was written before it.
 inline constexpr Cost kNoPlace{~std::uint64_t{0}, ~std::uint64_t{0}};
 
-/// A place, wherever it was in the stretch.
+/// A place, summarised over all its occurrences in the stretch.
 struct Candidate {
   LoopId place = 0;
-  std::uint64_t first = 0;  ///< where it came first
-  std::uint64_t times = 0;  ///< that it came, and its cost is known
-  std::uint64_t gap = 0;    ///< the most loops between two of them, or the stretch's ends
+  std::uint64_t first = 0;  ///< its first occurrence
+  std::uint64_t times = 0;  ///< occurrences whose cost is known
+  std::uint64_t gap = 0;    ///< the most loops between two occurrences, or to the stretch's ends
   Cost least, most;
 };
 
-/// Tells the calls of one loop within a time step apart, as the stages of a Runge-Kutta step are: each is a place of
-/// its own, called by the loop and its number since the time step began. That is where `first` is called.
+/// Tells apart the calls of one loop within a time step, such as the stages of a Runge-Kutta step. Each call is a place
+/// of its own: the loop, and the number of its call since the time step began. A time step begins where `first` is
+/// called.
 class CallsInStep {
  public:
   /// Without `first` all calls of a loop are one place.
   explicit CallsInStep(std::optional<LoopId> first = std::nullopt) : first_(first) {}
-  /// Of the next loop. kNowhere where no time step has begun yet.
+  /// Returns the place of the next loop, or kNowhere if no time step has begun yet.
   LoopId place(LoopId loop);
   static constexpr LoopId kNowhere = 0;
 
@@ -56,34 +57,34 @@ class CallsInStep {
 class Places {
  public:
   explicit Places(std::size_t most_loops = 4096) : most_loops_(most_loops) {}
-  /// The next loop of the run; nothing once it is full.
+  /// Records the next loop of the run; does nothing once the stretch is full.
   void record(LoopId id, std::span<const Access> accesses);
-  /// From here on places are what that says of the stretch; before, each loop is one.
+  /// From here on `calls` determines the places of the stretch; before, each loop is one place.
   void tell_apart(CallsInStep& calls);
-  /// Loops with which a time step may begin: of each number of times that one is called, those that are called more
-  /// often first.
+  /// Returns loops that a time step may begin with, one for each call count: the first of those called so often. Higher
+  /// counts come first.
   std::vector<LoopId> firsts() const;
-  /// The longest stretch at the end that is the same as what came just before it, in its places and in what its loops
-  /// read and write: so many loops of a program in equal time steps. 0: there is none.
+  /// Returns the length in loops of the longest stretch at the end that equals the one just before it. Equal stretches
+  /// have the same places, reads and writes, as in a program with equal time steps. 0: there is none.
   std::size_t repeats() const;
-  /// Of these the fewest that come again and again: one time step. 0: there is none.
+  /// Returns the length of the shortest such stretch, which is one time step. 0: there is none.
   std::size_t period() const;
   bool full() const { return ids_.size() >= most_loops_; }
   std::size_t size() const { return ids_.size(); }
   LoopId loop(std::size_t at) const { return ids_[at]; }
   LoopId place(std::size_t at) const { return places_[at]; }
-  /// Takes so many loops from here on; not fewer than there are.
+  /// Sets how many loops to record; the limit never falls below size().
   void take(std::size_t most_loops) { most_loops_ = std::max(most_loops, ids_.size()); }
   void clear();
-  /// Of each recorded loop, for who declared these data sets and had written so much of them. Nothing where the stretch
-  /// ends too soon to tell.
+  /// Returns the cost before each recorded loop, given the declared data sets and what was written of them. An entry is
+  /// empty if the stretch ends too soon to tell.
   using Costs = std::vector<std::optional<Cost>>;
   Costs costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
-  /// All that a checkpoint at this place would save, wherever it was in the stretch: of each data set. Nothing where
-  /// the stretch ends too soon to tell.
+  /// Returns the boxes of each data set that a checkpoint at this place would save, joined over all its occurrences.
+  /// Returns nothing if the stretch ends too soon to tell.
   std::optional<std::vector<BoxSet>> saved_before(LoopId place, std::span<const DataSet> sets,
                                                   std::span<const BoxSet> written) const;
-  /// The places, in the order in which they came first.
+  /// Returns the places, in the order of their first occurrences.
   std::vector<Candidate> candidates(const Costs& costs) const;
 
  private:
@@ -93,13 +94,13 @@ class Places {
   void each_known(std::span<const BoxSet> written, const Take& take) const;
   std::size_t most_loops_;
   std::vector<LoopId> ids_, places_;
-  std::vector<std::uint64_t> does_;  // what each loop does, hashed
-  std::vector<std::size_t> ends_;    // of the loops' accesses
+  std::vector<std::uint64_t> does_;  // hashes of the loops' accesses
+  std::vector<std::size_t> ends_;    // where each loop's accesses end
   std::vector<Access> accesses_;
 };
 
-/// The one whose dearest checkpoint is the cheapest, of those that come again within half of `stretch` loops. Nothing
-/// when none does.
+/// Returns the candidate with the lowest worst-case cost, of those that recur within half of `stretch` loops. Returns
+/// nothing if none does.
 std::optional<Candidate> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch);
 
 }  // namespace perdure::track

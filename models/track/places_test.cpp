@@ -11,7 +11,8 @@
 namespace perdure::track {
 namespace {
 
-// What is foretold of a place is what a tracker saves there, wherever the region came to its end. At how many places.
+// Checks that the predicted boxes of a place equal those that a tracker saves there, in every region that completed.
+// Returns at how many places.
 std::uint64_t compare_everywhere(const RandomProgram& program) {
   std::uint64_t compared = 0;
   Places places;
@@ -50,7 +51,7 @@ Box row(std::int64_t begin, std::int64_t end) { return {1, {begin}, {end}}; }
 
 class TimeSteps : public testing::Test {
  protected:
-  // As CloverLeaf's: level 1 is computed from level 0, and becomes it at the end.
+  // As in CloverLeaf: level 1 is computed from level 0, and becomes level 0 at the end of the step.
   void steps(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       call("flux", {Access::reads(0, row(0, 100)), Access::writes(2, row(0, 100))});
@@ -88,7 +89,7 @@ TEST_F(TimeSteps, HaveTheirCheapestPlaceWhereOneFieldIsLive) {
 }
 
 TEST_F(TimeSteps, OfWhatNoLoopTouchesAgainEveryPlacePays) {
-  written[2].add(row(100, 150));  // by a loop before
+  written[2].add(row(100, 150));  // written by an earlier loop
   sets[2].box = row(0, 150);
   steps(6);
   EXPECT_EQ(places.candidates(places.costs(sets, written))[0].most.bytes, 800U + 400U);
@@ -115,7 +116,7 @@ TEST_F(TimeSteps, ThatComeOnceAreNoPlaces) {
   EXPECT_EQ(cheapest(all, 3), std::nullopt);
 }
 
-// A step of three stages, of which only the first needs what the step before left in `extra`.
+// A step of three stages; only the first needs what the previous step left in `extra`.
 TEST_F(TimeSteps, HaveAPlaceForEachCallOfALoop) {
   for (int step = 0; step < 6; ++step) {
     call("begin", {Access::reads(0, row(0, 100)), Access::writes(2, row(0, 100))});

@@ -1,6 +1,6 @@
 #pragma once
-// Programs of random loops over small data sets, that go where their answers send them: run with a tracker, killed
-// nowhere but begun again anywhere.
+// Generates programs of random loops over small data sets, whose control flow depends on their results. A test runs
+// them with a tracker, and begins them again anywhere.
 #include <cstring>
 #include <map>
 #include <optional>
@@ -65,8 +65,8 @@ class RandomProgram {
  public:
   struct Shape {
     bool initial_phase = false, fast_forward = false;
-    /// Another block with data and loops of its own: in each time step it does some sub-steps, as many as the last
-    /// answer says, and loops on both sides hand something over.
+    /// Adds another block with its own data and loops. Each time step runs as many sub-steps of it as the last answer
+    /// says, and loops on both sides hand values over.
     bool two_blocks = false;
   };
   RandomProgram(std::uint64_t seed, Shape shape) : random_(seed), shape_(shape) {
@@ -82,21 +82,21 @@ class RandomProgram {
   }
   const std::vector<DataSet>& sets() const { return sets_; }
 
-  /// One run.
+  /// The record of one run.
   struct Run {
-    std::vector<std::uint64_t> read;  ///< what each loop that ran had read, hashed
+    std::vector<std::uint64_t> read;  ///< a hash of the input of each loop that ran
     std::vector<std::uint64_t> answers;
-    std::size_t reads_before = 0, answers_before = 0;  ///< it was restored
-    std::uint64_t loops = 0;                           ///< that were called, skipped ones too
+    std::size_t reads_before = 0, answers_before = 0;  ///< at the restore
+    std::uint64_t loops = 0;                           ///< all calls, also of skipped loops
     std::vector<std::uint64_t> sub_steps;              ///< of the other block in each time step
     std::vector<Checkpoint> checkpoints;
   };
   struct Plan {
     std::vector<std::uint64_t> begin_before;  ///< loops by number, ascending
-    std::optional<std::uint64_t> end_after;   ///< so many loops of a region it ends
+    std::optional<std::uint64_t> end_after;   ///< ends each region after so many loops
     const Checkpoint* from = nullptr;
-    std::optional<std::pair<SetId, std::array<std::int64_t, kMostDimensions>>> spoilt;  ///< element of it
-    Places* recorded = nullptr;                                                         ///< all loops, if wanted
+    std::optional<std::pair<SetId, std::array<std::int64_t, kMostDimensions>>> spoilt;  ///< an element to spoil
+    Places* recorded = nullptr;  ///< records all loops there, if not null
   };
   Run run(const Plan& plan) const {
     Machine machine(*this, plan);
@@ -108,7 +108,7 @@ class RandomProgram {
     LoopId id = 0;
     std::vector<Access> accesses;
     bool answers = false;
-    std::uint64_t only_if = 1;  // of the last answer: a multiple of this
+    std::uint64_t only_if = 1;  // the last answer must be a multiple of this
   };
   struct Block {
     std::uint64_t first_set = 0, sets = 0;
@@ -142,7 +142,7 @@ class RandomProgram {
     }
 
    private:
-    /// What was written by then and is not saved has any values.
+    /// Elements that were written by then and are not saved get arbitrary values.
     void restore() {
       result_.reads_before = result_.read.size();
       result_.answers_before = result_.answers.size();
@@ -276,8 +276,8 @@ class RandomProgram {
   std::vector<DataSet> sets_;
   std::vector<Loop> initial_, loops_;
   std::uint64_t steps_ = 0;
-  std::vector<Loop> other_loops_;  // of the other block
-  Loop hands_down_, hands_up_;     // to it, and back
+  std::vector<Loop> other_loops_;  // loops of the other block
+  Loop hands_down_, hands_up_;     // loops that hand values to the other block, and back
   std::size_t sub_steps_at_ = 0;   // before the first block's loop of that number
 };
 

@@ -1,4 +1,4 @@
-// Reports come back as they were; what is none is refused; data sets that are kept out say why.
+// Tests that reports survive encoding, that other text is refused, and that excluded data sets give their reason.
 #include "track/report.hpp"
 
 #include <gtest/gtest.h>

@@ -94,7 +94,7 @@ bool Tracker::is_within(std::span<const Access> accesses) {
   return true;
 }
 
-// A checkpoint that a region did not complete, or that was made by a list, may lack what is needed.
+// A checkpoint may lack needed elements if its region did not complete, or if it saved a foreseen list of elements.
 bool Tracker::is_there(std::span<const Access> accesses) {
   for (const Access& access : accesses) {
     if (!access.does_read() || !missing_[access.set].meets(access.read)) continue;
@@ -106,7 +106,7 @@ bool Tracker::is_there(std::span<const Access> accesses) {
   return true;
 }
 
-// Algorithm 2. Before the program has jumped to where its payload says, nothing of what it does was kept.
+// Algorithm 2. Until the program has jumped to the place that its payload names, its loops were not recorded.
 void Tracker::replay(LoopId id) {
   decision_.run = false;
   if (place_.payload && !payload_) return;
@@ -179,7 +179,7 @@ std::optional<std::vector<std::byte>> Tracker::fast_forward(std::span<const std:
     payload_ = place_.payload;
     return payload_;
   }
-  if (phase_ == Phase::replay) {  // the run that made the checkpoint came to that before it came here
+  if (phase_ == Phase::replay) {  // the run that made the checkpoint reached this before that place
     (void)refuse("the program can begin here, before loop " + number(sequence_.size()) + " of " + number(place_.loop) +
                  " up to the checkpoint, which the run that made it could not");
     return std::nullopt;
@@ -210,7 +210,7 @@ void Tracker::open(LoopId id) {
   }
 }
 
-// What of scratch is needed behind the place would be missing after a restart.
+// Scratch that later loops need would be missing after a restart.
 void Tracker::save(SetId set, const Box& box) {
   if (!sets_[set].scratch) {
     place_.saved[set].add(box);
@@ -221,8 +221,8 @@ void Tracker::save(SetId set, const Box& box) {
                        " reads " + box.text() + " of it, which was written before loop " + number(place_.loop);
 }
 
-// Lines 15 to 26. What is first read is saved, what is first written is not; all reads of a loop come before its
-// writes.
+// Algorithm 1, lines 15 to 26. An element that is first read is saved; one that is first written is not. All reads of a
+// loop precede its writes.
 void Tracker::decide(std::span<const Access> accesses) {
   for (const Access& access : accesses)
     if (access.does_read()) undecided_[access.set].extract(access.read, [&](const Box& box) { save(access.set, box); });

@@ -1,7 +1,7 @@
 #pragma once
-// Which elements a checkpoint needs, told from what loops read and write after it began, and how a restart gets back to
-// that loop: Algorithms 1 and 2 of "Automatic checkpointing of structured-mesh codes" (OPS), by elements instead of
-// data sets. Pure: who calls it runs loops, moves data and stores what it says. One thread.
+// Derives which elements a checkpoint needs from what loops read and write after it began, and leads a restart back to
+// that loop. It implements Algorithms 1 and 2 of "Automatic checkpointing of structured-mesh codes" (OPS), by elements
+// instead of data sets. Pure: the caller runs loops, moves data and stores places. Not thread-safe.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,23 +16,23 @@
 
 namespace perdure::track {
 
-/// All that left the loops for the program, one behind the other.
+/// All values that the loops returned to the program, concatenated.
 struct Answers {
   std::vector<std::byte> bytes;
   std::vector<std::uint32_t> lengths;
   friend bool operator==(const Answers&, const Answers&) = default;
 };
 
-/// What a checkpoint holds besides the elements that the tracker said.
+/// Holds everything in a checkpoint except the saved elements.
 struct Place {
   std::uint64_t loop = 0;                         ///< the checkpoint is before the loop of this number
   std::vector<LoopSequence::Stretch> before;      ///< the loops up to it
-  LoopId id = 0;                                  ///< and it
+  LoopId id = 0;                                  ///< the id of that loop
   Answers answers;                                ///< of the loops up to it
-  std::vector<DataSet> sets;                      ///< that there were
-  std::vector<BoxSet> written;                    ///< of each: what loops had written by then
-  std::vector<BoxSet> saved;                      ///< of each: what the checkpoint has of that
-  std::optional<std::vector<std::byte>> payload;  ///< of the last fast_forward(), from which loops and answers count
+  std::vector<DataSet> sets;                      ///< all declared sets
+  std::vector<BoxSet> written;                    ///< for each set: the boxes that loops had written by then
+  std::vector<BoxSet> saved;                      ///< for each set: the written boxes that the checkpoint holds
+  std::optional<std::vector<std::byte>> payload;  ///< of the last fast_forward(); loops and answers count from there
 };
 
 /// Elements of a data set that are to be copied before the loop runs.
@@ -42,61 +42,64 @@ struct Piece {
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-/// What to do with a loop, in this order.
+/// Tells the caller what to do with a loop; the members apply in this order.
 struct Decision {
-  /// The program is not the one that wrote the checkpoint, or needs what that has not: nothing else counts.
+  /// Not empty: the program differs from the one that wrote the checkpoint, or needs elements that it lacks. The other
+  /// members then do not matter.
   std::string refused;
-  bool lacks = false;       ///< the latter: an older checkpoint may have it
-  bool restore = false;     ///< fill all that the checkpoint has, and go on
+  bool lacks = false;       ///< needed elements are missing: an older checkpoint may have them
+  bool restore = false;     ///< fill in all elements that the checkpoint has, and go on
   bool opens = false;       ///< a checkpoint begins here: place()
-  std::vector<Piece> save;  ///< belongs to the checkpoint that is open
-  std::size_t read = 0;     ///< so many of them, the first, the loop reads; of the others nobody knows
-  bool closes = false;      ///< with that it is complete
-  std::string spoils;       ///< no checkpoint can begin where the open one did, and why: it is given up
-  bool run = true;          ///< else the loop is skipped
+  std::vector<Piece> save;  ///< the elements that belong to the open checkpoint
+  std::size_t read = 0;     ///< the first `read` of `save` are read by this loop; later needs of the others are unknown
+  bool closes = false;      ///< these elements complete the checkpoint
+  std::string spoils;       ///< why the open checkpoint cannot begin at its place; give it up
+  bool run = true;          ///< false: skip the loop
 };
 
 class Tracker {
  public:
   enum class Phase {
-    initial,  ///< what loops write is written by every run, restarts too
+    initial,  ///< every run repeats what these loops write, also a restart
     running,
     region,  ///< a checkpoint is open
     again,   ///< a restart that runs the initial phase
-    replay,  ///< a restart on its way to the place: loops are skipped, answers come from the checkpoint
+    replay,  ///< a restart before its place: it skips loops and takes answers from the checkpoint
     refused,
   };
-  /// With an initial phase, which ends with initial_phase_done().
+  /// An initial phase, if there is one, ends with initial_phase_done().
   explicit Tracker(bool initial_phase = false) : phase_(initial_phase ? Phase::initial : Phase::running) {}
   Phase phase() const { return phase_; }
 
-  /// Any time; nothing of it is written yet. Error: defect_of(), or there is one of that name.
+  /// May be called at any time; the new set counts as unwritten. Error: defect_of(), or a set of that name exists.
   tl::expected<SetId, std::string> declare(DataSet set);
   const std::vector<DataSet>& sets() const { return sets_; }
-  /// From here on what loops write counts.
+  /// From here on the tracker records what loops write.
   void initial_phase_done();
-  /// Before any loop: the run goes on from there. What the data sets and loops are is compared on the way.
+  /// Call it before any loop: the run continues from that place. The tracker compares data sets and loops on the way.
   void resume(Place place);
 
-  /// Before each loop. What does not lie in its data set is refused. The reference is good until the next call.
+  /// Call it before each loop. Refuses accesses outside of a data set. The reference is valid until the next call.
   const Decision& loop(LoopId id, std::span<const Access> accesses);
-  /// Whatever leaves the loops for the program: it is kept, or replaced by what was kept. False when the place has no
-  /// such answer: the program is another one.
+  /// Call it for each value that loops return to the program: records the value, or replaces it by the recorded one.
+  /// Returns false if the place has no such answer, because the program is a different one.
   bool answer(std::span<std::byte> value);
-  /// The program can begin here with `payload` alone, which says where "here" is, such as its time step; what was
-  /// before need not be replayed. In a restart: what the checkpoint has, once, and the program goes there.
+  /// Declares that the program can start from here with only `payload`, which names this point, such as its time step.
+  /// Earlier loops then need no replay. In a restart, returns the checkpoint's payload once, and the program jumps
+  /// there.
   std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload);
 
-  /// A checkpoint begins before the next loop, or before the next one of `at`. Not while one is open.
+  /// Begins a checkpoint before the next loop, or before the next occurrence of `at`. Must not be called while one is
+  /// open.
   void begin_checkpoint(std::optional<LoopId> at = std::nullopt);
   bool wants_checkpoint() const { return wanted_; }
-  /// With the next loop the checkpoint that is open, or opens there, takes all that is not decided, and closes.
+  /// At the next loop the checkpoint that is open, or opens there, saves all undecided elements and closes.
   void end_region() { ends_ = true; }
-  /// After Decision::opens; what is saved is whole after Decision::closes.
+  /// Valid after Decision::opens; its saved boxes are complete after Decision::closes.
   const Place& place() const { return place_; }
-  /// What loops have written of it since it was declared, or since the initial phase.
+  /// Returns what loops wrote of the set since its declaration, or since the initial phase.
   const BoxSet& written(SetId set) const { return written_[set]; }
-  /// Of that what the checkpoint that the run went on from did not have, and no loop has written since.
+  /// Returns which of these elements the resumed checkpoint lacks and no loop has written since.
   const BoxSet& missing(SetId set) const { return missing_[set]; }
   std::uint64_t loops() const { return sequence_.size(); }
 
@@ -115,13 +118,13 @@ class Tracker {
   std::vector<DataSet> sets_;
   std::vector<BoxSet> written_;
   std::vector<BoxSet> undecided_;
-  std::vector<BoxSet> missing_;  ///< since a restart: the checkpoint did not have it, and no loop has written it yet
+  std::vector<BoxSet> missing_;  ///< since a restart: not in the checkpoint, and not written by a loop yet
   LoopSequence sequence_;
   Answers answers_;
   std::optional<std::vector<std::byte>> payload_;
   bool wanted_ = false, ends_ = false;
   std::optional<LoopId> at_;
-  Place place_;  // that was opened last, or that a restart goes to
+  Place place_;  // opened last, or the target of a restart
   LoopReplay expected_;
   Decision decision_;
 };

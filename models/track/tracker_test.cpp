@@ -25,21 +25,21 @@ void each_seed(std::uint64_t daily, const Body& body) {
   }
 }
 
-/// Whether `all` ends with what `some` has from `first` on.
+/// Whether `all` ends with the elements of `some` from `first` on.
 bool ends_with(const std::vector<std::uint64_t>& all, const std::vector<std::uint64_t>& some, std::size_t first) {
   const std::size_t count = some.size() - first;
   return count <= all.size() && std::equal(some.end() - static_cast<std::ptrdiff_t>(count), some.end(),
                                            all.end() - static_cast<std::ptrdiff_t>(count));
 }
 
-/// `run` was restored and went on as `whole` did: all that its loops read, and told, is the same.
+/// Checks that the restored `run` continued as `whole` did: all inputs of its loops and all answers are the same.
 void expect_end_of(const RandomProgram::Run& run, const RandomProgram::Run& whole) {
   EXPECT_TRUE(ends_with(whole.read, run.read, run.reads_before));
   EXPECT_TRUE(ends_with(whole.answers, run.answers, run.answers_before));
   EXPECT_LT(run.reads_before, run.read.size());
 }
 
-// The oracle: a restart whose elements that were not saved are garbage does what the undisturbed run did.
+// The oracle: a restart with garbage in all unsaved elements does what the undisturbed run did.
 void restore_everywhere(std::uint64_t seed, Shape shape) {
   const RandomProgram program(seed, shape);
   const auto whole = program.run({});
@@ -47,7 +47,7 @@ void restore_everywhere(std::uint64_t seed, Shape shape) {
     for (const auto& end_after : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(seed % 4)}) {
       const auto tracked = program.run({{place}, end_after, nullptr, {}});
       ASSERT_EQ(tracked.read, whole.read);
-      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;  // it ended before the region did
+      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;  // the program ended first
       const auto again = program.run({{}, {}, &tracked.checkpoints[0], {}});
       expect_end_of(again, whole);
     }
@@ -69,7 +69,7 @@ TEST(Tracker, RestoresFromEveryPlaceOfTwoBlocksWithTimeStepsOfTheirOwn) {
   each_seed(100, [](std::uint64_t seed) { restore_everywhere(seed, {seed % 3 == 0, seed % 5 == 0, true}); });
 }
 
-// Else the test before would be of programs of which each step has the same loops.
+// Otherwise the test above would only see programs whose steps all have the same loops.
 TEST(RandomPrograms, OfTwoBlocksHaveAnyNumbersOfSubSteps) {
   std::set<std::uint64_t> numbers;
   std::uint64_t changing = 0;
@@ -82,8 +82,8 @@ TEST(RandomPrograms, OfTwoBlocksHaveAnyNumbersOfSubSteps) {
   EXPECT_GT(changing, 20U);
 }
 
-/// Of each region that ended by itself, how many elements were saved: each is one without which the run goes another
-/// way.
+/// Checks that each saved element of a completed region is needed: without it the run takes another course. Returns how
+/// many elements were saved.
 std::uint64_t expect_only_what_is_needed(std::uint64_t seed, Shape shape) {
   std::uint64_t elements = 0;
   const RandomProgram program(seed, shape);
@@ -94,7 +94,7 @@ std::uint64_t expect_only_what_is_needed(std::uint64_t seed, Shape shape) {
     const auto& checkpoint = tracked.checkpoints[0];
     const auto good = program.run({{}, {}, &checkpoint, {}});
     for (const auto& [where, value] : checkpoint.saved) {
-      // Where it goes another way it may need what was not saved, and is refused.
+      // On another course the run may need unsaved elements; the tracker then refuses.
       std::optional<RandomProgram::Run> spoilt;
       try {
         spoilt = program.run({{}, {}, &checkpoint, where});
@@ -220,7 +220,7 @@ TEST_F(TrackedLine, TakesNoDataSetThatCannotBe) {
   EXPECT_EQ(refusal({"d", {2, {0, 0}, {0, INT64_MAX}}, 8, false}), "");
 }
 
-/// A tracker in each phase; of its data sets a and b were written where loops count.
+/// Has a tracker in each phase; loops had written its data sets a and b while recording.
 class PhasesOfATracker : public testing::Test {
  protected:
   using Phase = Tracker::Phase;
@@ -259,7 +259,7 @@ class PhasesOfATracker : public testing::Test {
     if (phase == Phase::refused) loop(tracker, "other");
     return tracker;
   }
-  /// What becomes of each phase of kAll.
+  /// Checks the phase that follows each phase of kAll.
   static void expect(const char* event, const std::vector<Phase>& then, const std::function<void(Tracker&)>& happens) {
     for (std::size_t i = 0; i < std::size(kAll); ++i) {
       Tracker tracker = in(kAll[i]);
@@ -273,7 +273,7 @@ class PhasesOfATracker : public testing::Test {
 TEST_F(PhasesOfATracker, FollowEachOtherAsTheTableSays) {
   const auto initial = Phase::initial, running = Phase::running, region = Phase::region, again = Phase::again,
              replay = Phase::replay, refused = Phase::refused;
-  // In: initial, running, region, again, replay, refused.
+  // In order: initial, running, region, again, replay, refused.
   expect("a loop that decides all, and is the place's first", {initial, running, running, again, replay, refused},
          [](Tracker& tracker) { loop(tracker, "both"); });
   expect("another loop", {initial, running, region, again, refused, refused},
@@ -308,7 +308,7 @@ class ChangedProgram : public TrackedLine {
     EXPECT_TRUE(loop("use", {Access::reads(a, line(0, 4))}).closes);
     return tracker.place();
   }
-  /// What a run says that calls these loops, and asks for the answer behind the first one.
+  /// Returns the complaint about a run that calls these loops and asks for the answer after the first one.
   std::string said(Place place, const std::vector<std::string>& loops, bool asks = true,
                    const std::vector<DataSet>& sets = {{"a", line(-2, 10), 8, false}, {"b", line(0, 10), 8, false}}) {
     Tracker again;
@@ -372,10 +372,10 @@ TEST_F(ChangedProgram, WhosePlaceIsHostileIsRefused) {
   EXPECT_NE(said(place, {"fill", "use"}).find("of each data set"), std::string::npos);
 }
 
-// Of a run that was killed before its region closed, or whose checkpoint was made by foresight.
+// A checkpoint of a run that was killed before its region closed, or one that saved a foreseen list.
 class LackingCheckpoint : public TrackedLine {
  protected:
-  /// Of a elements 0 to 7 were written, and 0 to 3 are saved.
+  /// Loops wrote elements 0 to 7 of a; 0 to 3 are saved.
   Place checkpoint() {
     loop("fill", {Access::writes(a, line(0, 8))});
     tracker.begin_checkpoint();

@@ -177,8 +177,8 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
     });
 }
 
-/// Counts the bytes that a rank hears of others while `ranks` of them restore an array that ten stored, with a label so
-/// long.
+/// Counts the bytes that a rank hears of others while `ranks` of them restore an array that ten stored. Its label has
+/// the given length.
 class HearAtRestore : public ArrayRestores {
  protected:
   std::uint64_t heard(const std::string& name, int ranks, std::size_t description) {
@@ -496,7 +496,7 @@ TEST_F(ArrayRestores, AreTheLatestAlsoWhereNothingIsProtectedYet) {
           << latest.error().text();
     });
     store_by(3, 2, false);
-    expect_latest(2, 2);  // version 1 does not count, which as many ranks wrote
+    expect_latest(2, 2);  // version 1 does not count, although as many ranks wrote it
     expect_latest(3, 2);
     store_by(2, 3, true);
     expect_latest(2, 3);
@@ -934,8 +934,8 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
     wait_for_store(job, written);
     if (job.rank() == 0) id = written;
   });
-  // Damages the third chunk of rank 1, which ranks 3 and 4 share, behind the four of rank 0: by then others have been
-  // lent.
+  // Damages the third chunk of rank 1, which ranks 3 and 4 share, behind the four of rank 0. By then other chunks have
+  // been lent.
   const std::uint64_t second = 4096 + base::round_up(240'000, 4096);
   const auto path = std::filesystem::recursive_directory_iterator(directory_ / "store");
   for (const auto& entry : path) {
@@ -1046,7 +1046,7 @@ TEST_F(SpoiltArrays, WhatIsAnotherThingInASlotIsNotLent) {
   EXPECT_GT(hooks.spoilt(), 0U);
 }
 
-// This is as if another handle restored the same version, and released its guests.
+// The guest changes, as if another handle restored the same version and released its guests.
 TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
   const auto whole = box_of({{0, 8'000}});
   segment::VersionId id;

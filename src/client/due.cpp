@@ -33,7 +33,7 @@ void Due::uses(std::string_view name) {
 }
 
 // A record that cannot be read now asks for nothing; a later look may read it.
-bool Due::halt_asked(const store::Store& store) {
+bool Due::halt_asked(store::Store& store) {
   for (const auto& name : names_) {
     const auto at = store::halt_at(store, name);
     if (at && halts({*at, begun_ns_, os::wall_clock_ns()})) return true;
@@ -41,7 +41,7 @@ bool Due::halt_asked(const store::Store& store) {
   return false;
 }
 
-unsigned Due::here(const store::Store* store) {
+unsigned Due::here(store::Store* store) {
   const std::uint64_t now_ns = os::monotonic_ns();
   if (store != nullptr && (looked_at_ns_ == 0 || now_ns - looked_at_ns_ >= kBetweenLooks_ns)) {
     looked_at_ns_ = now_ns;

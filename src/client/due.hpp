@@ -39,10 +39,10 @@ class Due {
   /// A checkpoint succeeded that began after `asked` signals.
   void served(std::uint64_t asked) { served_ = asked; }
   /// Gives the reasons. `store`: looked at for requests to halt, at most once a second; nullptr: other ranks look.
-  unsigned here(const store::Store* store);
+  unsigned here(store::Store* store);
 
  private:
-  bool halt_asked(const store::Store& store);
+  bool halt_asked(store::Store& store);
 
   std::optional<Signals> signals_;
   std::uint64_t served_ = 0;

@@ -45,7 +45,7 @@ class FailingCalls : public os::Hooks {
   std::atomic<int> error = EIO;  ///< 0: memory is refused
   static thread_local std::uint64_t left;
   static thread_local bool no_slots;
-  static thread_local unsigned bad_reads;  ///< so many reads of slots return other data than was written
+  static thread_local unsigned bad_reads;  ///< reads of slots, so many, that return other data than was written
 
  private:
   mutable std::mutex mutex_;
@@ -201,7 +201,7 @@ TEST_F(RestoreFailures, OfADeviceDoNotHideDamageOfAnotherRank) {
   });
 }
 
-// Each time it is rebuilt from another node's redundancy, and found damaged again.
+// Each time the version is rebuilt from another node's redundancy, and found damaged again.
 TEST_F(RestoreFailures, OfAVersionThatStaysDamagedHoweverOftenItIsRebuiltEndWithAnOlderOne) {
   more_ += ";redundancy.scheme=partner";
   calls_.full = true;

@@ -52,14 +52,14 @@ An option is set in any of these places; a later one wins over an earlier one:
    `PERDURE_TIER_MEMORY_MAX_BYTES`);
 5. the command line of the tools: `--set key=value`.
 
-An unknown key is an error that names the nearest known one. So is a variable that begins with `PERDURE_` and resembles an option: a few letters
-differ, or it begins with the word of a group, as `PERDURE_STORE_DIR` does. Other variables that begin with `PERDURE_` are left alone, because sites set
-them (`PERDURE_ROOT`, `PERDURE_DIR`, `PERDURE_HOME`); `perdure doctor` lists them. `PERDURE_LIBRARY` is no option either: it tells the
-Python package where `libperdure.so` is. `perdure config` shows the values in force and where each came from.
+An unknown key is an error that names the nearest known one. The same holds for a variable that begins with
+`PERDURE_` and resembles an option. It does if a few letters differ, or if it begins with the word of a group
+(`PERDURE_STORE_DIR`). Perdure ignores other such variables, because sites set them (`PERDURE_ROOT`, `PERDURE_DIR`,
+`PERDURE_HOME`); `perdure doctor` lists them. `PERDURE_LIBRARY` is no option either: it tells the Python package where
+`libperdure.so` is. `perdure config` shows the values in force and where each came from.
 
 Sizes are bytes, or a number with a unit: `64k`, `1.5GiB`, `2GB` (`K KiB M MiB G GiB T TiB` are powers of 1024,
-`KB MB GB TB` powers of 1000). Times are seconds. The items of a
-list are separated by commas.
+`KB MB GB TB` powers of 1000). Times are seconds. Commas separate the items of a list.
 
 A file that sets some of them:
 
@@ -75,10 +75,14 @@ memory.max_bytes = "8GiB"
 keep_last = 3
 ```
 
-A `perdured` that a program starts has the program's configuration and, of its environment, only `PATH`, `HOME`, `USER`, `LOGNAME`,
-`TMPDIR`, `XDG_CONFIG_HOME`, `LANG`, `LC_*`, `TZ`, `PERDURE_*`, `LD_LIBRARY_PATH`, the options of sanitizers and of `malloc` (`MALLOC_*`, `GLIBC_TUNABLES`), and what libfabric and its
-providers read: `FI_*`, `UCX_*`, `PSM2_*`, `PSM3_*`, `HFI_*`, `MLX5_*`, `IBV_*`, `RDMAV_*`, `SLINGSHOT_*`. Secrets of the job do not live on in
-it. One that needs other variables is started by hand, with `engine.spawn` off.
+A `perdured` that a program starts has the program's configuration, and these variables of its environment only:
+
+- `PATH`, `HOME`, `USER`, `LOGNAME`, `TMPDIR`, `XDG_CONFIG_HOME`, `LANG`, `LC_*`, `TZ`, `PERDURE_*`, `LD_LIBRARY_PATH`
+- the options of sanitizers and of `malloc` (`MALLOC_*`, `GLIBC_TUNABLES`)
+- those of libfabric and its providers: `FI_*`, `UCX_*`, `PSM2_*`, `PSM3_*`, `HFI_*`, `MLX5_*`, `IBV_*`, `RDMAV_*`,
+  `SLINGSHOT_*`
+
+So no secret of the job lives on in it. Start a `perdured` that needs other variables by hand, with `engine.spawn` off.
 
 **Engine**: jobs that differ in an option marked *yes* never share an engine, even on one node and with one store.
 

@@ -25,28 +25,29 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_STORE_DIRECT",
      .engine = true,
      .documentation =
-         "Write to the store past the memory that the system keeps of files (O_DIRECT), where its file system can: "
-         "sooner durable, and nothing that programs have cached is pushed out. Restores read so what is not in that "
-         "memory. Where the file system refuses, or for one that does it badly (false), through that memory."},
+         "Write to the store with direct I/O (O_DIRECT). Data is durable sooner, and cached files of programs stay "
+         "in memory. Restores read with it, too, what is not cached. If the file system does not support it, "
+         "Perdure uses the page cache. Set this to false if direct I/O is slow on your file system."},
     {.key = "job",
      .default_value = "default",
      .environment = "PERDURE_JOB",
      .engine = true,
      .documentation =
-         "Name of this job: an engine is shared only by the same job, store and configuration. A checkpoint "
-         "name in a store belongs to one job.",
+         "Name of this job. Only the same job, store and configuration share an engine. A checkpoint name in a "
+         "store belongs to one job.",
      .refuse = refuse_job},
     {.key = "case",
      .environment = "PERDURE_CASE",
-     .documentation = "What is computed: a case's number, or a hash of the input. Versions of a name belong to one "
-                      "case; a program with "
-                      "another one is refused, so that it never goes on from the wrong state. Empty: not compared.",
+     .documentation =
+         "The number of a case, or a hash of its input. Versions of a name belong to one case. A program with "
+         "another case is refused, so that it never continues from the wrong state. Empty: not compared.",
      .refuse = refuse_long},
     {.key = "launch",
      .environment = "PERDURE_LAUNCH",
      .documentation =
-         "What restarts of one run have in common, and no other run has: a checkpoint name that a killed launch wrote "
-         "is taken over at once. `perdure run` sets it. Empty: every launch is a run of its own.",
+         "A text that all restarts of one run share, and no other run has. A restart with the same text takes over "
+         "at once the checkpoint name of a killed launch. `perdure run` sets it. Empty: every launch is a run of "
+         "its own.",
      .refuse = refuse_long},
     {.key = "messages",
      .type = Type::choice,
@@ -54,39 +55,37 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_MESSAGES",
      .choices = "none|stderr",
      .documentation =
-         "Where a call that waits for long says what it waits for: closing for a store that is full or slow, an open "
-         "or a first checkpoint for another launch; where a checkpoint says what it leaves behind as a branch, and a "
-         "restore which newer versions it passed over. `none`: the library prints nothing. `stderr`: one line now and "
-         "then on the standard error output, of one rank for all. `perdure run` sets that."},
+         "Where calls report. A call that waits for long says why: a close for a full or slow store, an open or a "
+         "first checkpoint for another launch. A checkpoint names the branch that it leaves behind, a restore the "
+         "newer versions that it passed over. `none`: the library prints nothing. `stderr`: one rank prints a line "
+         "now and then to standard error. `perdure run` sets that."},
     {.key = "signals",
      .type = Type::choice,
      .default_value = "none",
      .environment = "PERDURE_SIGNALS",
      .choices = "none|checkpoint",
      .documentation =
-         "`checkpoint`: SIGTERM, SIGINT and SIGUSR1 make a checkpoint due (perdure_due()), the first two for the last "
-         "time: a second one, a second later or more, ends the program. Handlers that the program installed before it "
-         "opened Perdure are called, too; ignored signals stay so. `none`: Perdure installs no handler, and SIGTERM "
-         "ends "
-         "a program that has none."},
+         "`checkpoint`: SIGTERM, SIGINT and SIGUSR1 make a checkpoint due (perdure_due()). With SIGTERM and SIGINT "
+         "it is the last one, and a second such signal, a second later or more, ends the program. Handlers that "
+         "the program installed before it opened Perdure are called, too. Ignored signals stay ignored. `none`: "
+         "Perdure installs no handler, and SIGTERM ends a program that has none."},
     {.key = "ranks.alone",
      .type = Type::boolean,
      .default_value = "false",
      .environment = "PERDURE_RANKS_ALONE",
      .documentation =
-         "perdure_open() in one of several ranks of mpirun or srun opens for that rank alone, as a program by itself. "
-         "Without this it is refused, because the program most likely forgot perdure_open_mpi(). Each rank then needs "
-         "checkpoint names, or a store.path, of its own."},
+         "Lets perdure_open() in one of several ranks of mpirun or srun open for that rank alone, as a program by "
+         "itself. Without this it is refused, because the program most likely forgot perdure_open_mpi(). Each rank "
+         "then needs its own checkpoint names or store.path."},
     {.key = "run.grace",
      .type = Type::real,
      .default_value = "0",
      .unit = "s",
      .environment = "PERDURE_RUN_GRACE",
      .documentation =
-         "How long `perdure run` waits for its program to make a last checkpoint and to end, after it passed on "
-         "SIGTERM, "
-         "SIGINT or SIGHUP; then it kills the program. 0: as long as that takes. What the program left on the node is "
-         "flushed afterwards, within `engine.drain_timeout`.",
+         "How long `perdure run` waits for its program to checkpoint and end, after it passed on SIGTERM, SIGINT "
+         "or SIGHUP. Then it kills the program. 0: without limit. Afterwards it flushes what the program left on "
+         "the node, within `engine.drain_timeout`.",
      .maximum = 1e9},
     {.key = "affinity",
      .type = Type::choice,
@@ -94,12 +93,12 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_AFFINITY",
      .choices = "keep|cores|pages|none|reset",
      .documentation =
-         "What `perdure resume` brings back of where a captured program was, and a checkpoint of where threads with "
-         "numbers (perdure_protect_thread) and regions were. `keep`: each thread may run on the "
-         "processors that it had, and each page and policy of memory is on its node. `cores`: the threads only. "
-         "`pages`: pages and policies only. `none`: threads run where `perdure resume` may, and pages are wherever "
-         "the system puts them. `reset`: as `none`, but threads may run on all processors. On another machine "
-         "what was together stays together."},
+         "Which places `perdure resume` restores for a captured program. Checkpoints restore those of numbered "
+         "threads (perdure_protect_thread) and of regions. `keep`: each thread may run on the processors that it "
+         "had, and each page and memory policy is on its node. `cores`: threads only. `pages`: pages and policies "
+         "only. `none`: threads run where `perdure resume` may, and the system places pages. `reset`: as `none`, "
+         "but threads may run on all processors. On another machine, threads and pages that were together stay "
+         "together."},
     {.key = "chunk_bytes",
      .type = Type::bytes,
      .default_value = "64MiB",
@@ -107,9 +106,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_CHUNK_BYTES",
      .engine = true,
      .documentation =
-         "Size of a chunk: the unit of placement, transfer, hashing and redundancy. Where it is not set, and "
-         "`redundancy.scheme` is not `single`, chunks have 8 MiB; and those of a rank with parts of arrays about a "
-         "16th of what it captures, at least 4 MiB, so that other ranks can read parts of it.",
+         "Size of a chunk, the unit of placement, transfer, hashing and redundancy. If it is not set, and "
+         "`redundancy.scheme` is not `single`, chunks have 8 MiB. Ranks with parts of arrays then have chunks of a "
+         "16th of their capture, at least 4 MiB, so that other ranks can read parts of it.",
      .minimum = 64 * kKiB,
      .maximum = 16 * kKiB * kKiB * kKiB,
      .multiple_of = 4096},
@@ -126,9 +125,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_ENGINE_CPUS",
      .engine = true,
      .documentation =
-         "Processors of the node that the engine's threads run on. `auto`: where a launcher (mpirun, srun) bound the "
-         "rank that hosts the engine, those that the job may use on this node; else as `inherit`. `inherit`: those of "
-         "the process that hosts or starts the engine. Or a list, as in `2-3,8`. `perdure doctor` shows them.",
+         "Processors of the node that the engine's threads run on. `auto`: if a launcher (mpirun, srun) bound the "
+         "rank that hosts the engine, all that the job may use on this node; else as `inherit`. `inherit`: those "
+         "of the process that hosts or starts the engine. Or a list, as in `2-3,8`. `perdure doctor` shows them.",
      .refuse = refuse_engine_cpus},
     {.key = "engine.daemon_path",
      .environment = "PERDURE_ENGINE_DAEMON_PATH",
@@ -137,50 +136,50 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .type = Type::boolean,
      .default_value = "true",
      .environment = "PERDURE_ENGINE_SPAWN",
-     .documentation = "With mode daemon: may the first client of a node start the engine?"},
+     .documentation = "Lets the first client of a node start the engine, with mode daemon."},
     {.key = "engine.idle_exit",
      .type = Type::real,
      .default_value = "60",
      .unit = "s",
      .environment = "PERDURE_ENGINE_IDLE_EXIT",
      .engine = true,
-     .documentation = "A `perdured` that a client started ends after this time without clients and without work. "
-                      "0: never.",
+     .documentation =
+         "How long a `perdured` that a client started stays without clients and without work. 0: for ever.",
      .maximum = 1e9},
     {.key = "engine.drain_timeout",
      .type = Type::real,
      .default_value = "300",
      .unit = "s",
      .environment = "PERDURE_ENGINE_DRAIN_TIMEOUT",
-     .documentation = "The longest that closing a handle with an embedded engine waits for the flush.",
+     .documentation = "How long closing a handle with an embedded engine waits for the flush at most.",
      .maximum = 1e9},
     {.key = "engine.start_timeout",
      .type = Type::real,
      .default_value = "10",
      .unit = "s",
      .environment = "PERDURE_ENGINE_START_TIMEOUT",
-     .documentation = "How long a client waits for its engine to answer after it was started.",
+     .documentation = "How long a client waits for an answer of an engine that was started.",
      .maximum = 1e9},
     {.key = "node.path",
      .environment = "PERDURE_NODE_PATH",
      .engine = true,
-     .documentation = "Directory of what a node keeps while a job runs: catalog, socket, log. Empty: "
-                      "`/dev/shm/perdure-<uid>`.",
+     .documentation =
+         "Directory for a node's state while a job runs: catalog, socket, log. Empty: `/dev/shm/perdure-<uid>`.",
      .absolute = true},
     {.key = "node.ranks_per_node",
      .type = Type::integer,
      .default_value = "0",
      .environment = "PERDURE_NODE_RANKS_PER_NODE",
      .documentation =
-         "Simulated nodes: this number of consecutive ranks forms a node, with an engine and tiers of its own. "
-         "0: real hosts.",
+         "Simulated nodes: so many consecutive ranks form a node, with an engine and tiers of its own. 0: real "
+         "hosts.",
      .maximum = 1e6},
     {.key = "node.numbers",
      .environment = "PERDURE_NODE_NUMBERS",
      .documentation =
-         "Numbers of the simulated nodes, separated by commas: the first `node.ranks_per_node` ranks are on "
-         "the first of them, and so on. `perdure run --nodes` sets it, to leave out failed nodes. Empty: "
-         "0, 1, 2 and so on.",
+         "Numbers of the simulated nodes, separated by commas: the first `node.ranks_per_node` ranks are on the "
+         "first of them, and so on. `perdure run --nodes` sets it to leave out failed nodes. Empty: 0, 1, 2 and so "
+         "on.",
      .refuse = refuse_node_numbers},
     {.key = "tier.order",
      .type = Type::list,
@@ -192,8 +191,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
     {.key = "tier.memory.path",
      .environment = "PERDURE_TIER_MEMORY_PATH",
      .engine = true,
-     .documentation = "Directory of the memory tier's slots; must be on a memory file system to be fast. Empty: "
-                      "`node.path`.",
+     .documentation =
+         "Directory of the memory tier's slots. It is fast on a memory file system only. Empty: `node.path`.",
      .absolute = true},
     {.key = "tier.memory.max_bytes",
      .type = Type::bytes,
@@ -201,15 +200,15 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "bytes",
      .environment = "PERDURE_TIER_MEMORY_MAX_BYTES",
      .engine = true,
-     .documentation = "The memory tier grows with what is protected, up to this. 0: a fifth of the machine's memory, "
-                      "for all engines "
-                      "of the user on the node together."},
+     .documentation =
+         "Limit of the memory tier, which grows with the protected memory. 0: a fifth of the machine's memory, for "
+         "all engines of the user on the node together."},
     {.key = "tier.memory.prefault",
      .type = Type::boolean,
      .default_value = "true",
      .environment = "PERDURE_TIER_MEMORY_PREFAULT",
      .engine = true,
-     .documentation = "Back the slots with pages before the first checkpoint needs them."},
+     .documentation = "Allocate the slots' pages before the first checkpoint needs them."},
     {.key = "tier.file.path",
      .environment = "PERDURE_TIER_FILE_PATH",
      .engine = true,
@@ -222,7 +221,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "bytes",
      .environment = "PERDURE_TIER_FILE_MAX_BYTES",
      .engine = true,
-     .documentation = "The file tier grows up to this. 0: half of what is free on its file system."},
+     .documentation = "Limit of the file tier. 0: half of the free space on its file system."},
     {.key = "placement.policy",
      .type = Type::choice,
      .default_value = "adaptive",
@@ -230,21 +229,20 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .registered = placement_policies,
      .engine = true,
      .documentation =
-         "Which tier takes the next chunk. `adaptive`: the earliest predicted end of the whole checkpoint. "
-         "`hybrid-opt`: the one predicted to be fastest, or none while flushes are predicted to be faster (VeloC). "
-         "`hybrid-naive`: the first with room; it predicts nothing, and so is never wrong about a tier. `cache-only`, "
-         "`ssd-only`: the first, the last, as long as waiting has hope."},
+         "Which tier takes the next chunk. `adaptive`: the tier with which the whole checkpoint is predicted to "
+         "end first. `hybrid-opt`: the tier predicted to be fastest, or none while flushes are predicted to be "
+         "faster (VeloC). `hybrid-naive`: the first with room; it predicts nothing, and so is never wrong about a "
+         "tier. `cache-only`, `ssd-only`: the first, the last, as long as a slot may become free."},
     {.key = "pipeline",
      .type = Type::list,
      .default_value = "replicate,flush,retire",
      .environment = "PERDURE_PIPELINE",
      .engine = true,
      .documentation =
-         "The steps that a version takes in the background after its commit, in their order, separated by commas: "
-         "`replicate` (to level `node`; nothing without redundancy), `flush` (to level `store`), `retire` (retention), "
-         "and "
-         "steps that are linked into the engine. With `flush` before `replicate`, the flush does not wait for level "
-         "`node`. Without `retire`, the store keeps every version. `perdure top` shows them.",
+         "The steps of a version in the background after its commit, in order, separated by commas: `replicate` "
+         "(to level `node`; nothing without redundancy), `flush` (to level `store`), `retire` (retention), and "
+         "steps that are linked into the engine. With `flush` before `replicate`, the flush does not wait for "
+         "level `node`. Without `retire`, the store keeps every version. `perdure top` shows them.",
      .refuse = refuse_pipeline},
     {.key = "flush.during_capture",
      .type = Type::choice,
@@ -253,13 +251,14 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .choices = "auto|always|never",
      .engine = true,
      .documentation =
-         "When chunks are flushed before all ranks have finished their capture. `auto`: when the capture does not fit "
-         "into what the first tier can give at once. `always` costs memory bandwidth during the capture, and what is "
-         "aborted was written to the store for nothing. With `never`, a checkpoint larger than the tiers fails."},
+         "When chunks are flushed before all ranks have finished their capture. `auto`: when the capture does not "
+         "fit into the first tier. `always` costs memory bandwidth during the capture, and an aborted capture was "
+         "written for nothing. With `never`, a checkpoint larger than the tiers fails."},
     {.key = "placement.models",
      .environment = "PERDURE_PLACEMENT_MODELS",
-     .documentation = "Directory of the tiers' models, which `perdure calibrate` makes and engines start from. Empty: "
-                      "`perdure-models` beside the configuration file; without one in `~/.config/perdure`.",
+     .documentation =
+         "Directory of the tiers' models: `perdure calibrate` makes them, and engines start from them. Empty: "
+         "`perdure-models` beside the configuration file, or in `~/.config/perdure` without such a file.",
      .absolute = true},
     {.key = "capture.mode",
      .type = Type::choice,
@@ -267,18 +266,17 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_CAPTURE_MODE",
      .choices = "copy|cow|auto",
      .documentation =
-         "How a checkpoint takes what is in memory. `copy`: the call copies it. `cow` (copy on write): the call "
-         "protects it against writes and returns at level `none`; threads copy it in the background, and who writes to "
-         "what is not copied waits until that part of it is (docs/copy-on-write.md). Memory that cannot be protected "
-         "is "
-         "copied by the call. `auto`: `cow` where the system handles writes of the kernel itself, too "
-         "(`perdure doctor`), and where the last checkpoints say that it costs the program less."},
+         "How a checkpoint captures memory. `copy`: the call copies it. `cow` (copy on write): the call protects "
+         "it against writes and returns at level `none`; threads copy it in the background. A write to a part that "
+         "is not copied yet waits for that part (docs/copy-on-write.md). The call copies memory that cannot be "
+         "protected. `auto`: `cow` where the system handles the kernel's own writes, too (`perdure doctor`), and "
+         "where the last checkpoints say that it costs less."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",
      .unit = "s",
      .environment = "PERDURE_CHECKPOINT_TIMEOUT",
-     .documentation = "The longest that a checkpoint waits for a slot.",
+     .documentation = "How long a checkpoint waits for a slot at most.",
      .maximum = 1e9},
     {.key = "checkpoint.lease",
      .type = Type::real,
@@ -286,10 +284,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "s",
      .environment = "PERDURE_CHECKPOINT_LEASE",
      .documentation =
-         "One launch at a time writes a checkpoint name; while it lives it says so in the store. Another launch "
-         "takes the name over when its owner is gone from the same machine, or, of another machine, when it has said "
-         "nothing "
-         "for this long.",
+         "How long a launch keeps a checkpoint name without renewing its lease in the store. One launch at a time "
+         "writes a name. Another launch takes it over after that time, or at once when the owner is gone from the "
+         "same machine.",
      .minimum = 0.1,
      .maximum = 3600},
     {.key = "checkpoint.replace",
@@ -297,17 +294,16 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .default_value = "false",
      .environment = "PERDURE_CHECKPOINT_REPLACE",
      .documentation =
-         "Allow writing a version again that exists already. The older one stays until the newer is complete."},
+         "Lets a checkpoint write an existing version again. The older one stays until the newer is complete."},
     {.key = "new_start",
      .type = Type::choice,
      .default_value = "keep",
      .environment = "PERDURE_NEW_START",
      .choices = "keep|refuse",
      .documentation =
-         "The first checkpoint of a launch that has restored nothing of a name that has versions. `keep`: they stay, "
-         "as "
-         "a branch of their own, and the launch begins another one; a report and a message say so. `refuse`: the "
-         "checkpoint fails."},
+         "What happens to the versions of a name at the first checkpoint of a launch that has restored none of "
+         "them. `keep`: they stay as a branch of their own, and the launch begins another one; a report and a "
+         "message say so. `refuse`: the checkpoint fails."},
     {.key = "segment.per",
      .default_value = "node",
      .environment = "PERDURE_SEGMENT_PER",
@@ -321,9 +317,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_FLUSH_THREADS",
      .engine = true,
      .documentation =
-         "The most threads of an engine that write to the store at once. Up to as many again read slow tiers "
-         "meanwhile, except with flush.max_slowdown. Each has a buffer of 4 MiB at most; three more threads "
-         "lead flushes, however many versions wait.",
+         "The most threads of an engine that write to the store at once. As many more read slow tiers meanwhile, "
+         "except with flush.max_slowdown. Each has a buffer of at most 4 MiB. Three more threads lead flushes, "
+         "however many versions wait.",
      .minimum = 1,
      .maximum = 64},
     {.key = "flush.max_slowdown",
@@ -333,9 +329,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_FLUSH_MAX_SLOWDOWN",
      .engine = true,
      .documentation =
-         "How much slower the application may run while a flush runs: 0.05 is 5 % more time between its checkpoints. "
-         "Fewer threads flush, or none for a while, when the engine measures more; what a checkpoint waits for is "
-         "flushed all the same. 0: no limit.",
+         "How much slower the application may run during a flush: 0.05 is 5 % more time between its checkpoints. "
+         "If the engine measures more, fewer threads flush, or none for a while. Chunks that a checkpoint waits "
+         "for are flushed all the same. 0: no limit.",
      .maximum = 1},
     {.key = "flush.max_bandwidth",
      .type = Type::bytes,
@@ -350,8 +346,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "s",
      .environment = "PERDURE_FLUSH_RETRY_INITIAL",
      .engine = true,
-     .documentation =
-         "The first pause after a flush failed with an error that may go away; each further one is longer.",
+     .documentation = "The first pause after a flush failed with an error that may pass. Each further pause is longer.",
      .minimum = 0.001,
      .maximum = 1e6},
     {.key = "flush.retry_max",
@@ -369,40 +364,43 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "s",
      .environment = "PERDURE_FLUSH_GIVE_UP_AFTER",
      .engine = true,
-     .documentation = "How long errors that may go away are tried again before the flush is given up with a report.",
+     .documentation =
+         "How long an engine retries a flush after errors that may pass. Then it abandons the flush with a report.",
      .maximum = 1e9},
     {.key = "retention.keep_last",
      .type = Type::integer,
      .default_value = "2",
      .environment = "PERDURE_RETENTION_KEEP_LAST",
      .engine = true,
-     .documentation = "How many of the newest complete versions of a name are kept, of the current branch and of each "
-                      "that was left since its run began. Other runs' branches stay as they are.",
+     .documentation =
+         "How many of the newest complete versions of a name are kept, of the current branch and of each that was "
+         "left since its run began. Other runs' branches stay.",
      .minimum = 1},
     {.key = "retention.keep_every",
      .type = Type::integer,
      .default_value = "0",
      .environment = "PERDURE_RETENTION_KEEP_EVERY",
      .engine = true,
-     .documentation = "Versions that are multiples of this are kept for good. 0: none."},
+     .documentation = "Versions that are multiples of this stay for good. 0: none."},
     {.key = "restore.record",
      .environment = "PERDURE_RESTORE_RECORD",
      .documentation =
-         "Directory in which every restore that succeeds leaves an empty file `NAME@VERSION`, which tells the "
-         "one who started the program what it went on from. `perdure run --check-protection` sets it. Empty: none.",
+         "Directory in which every successful restore leaves an empty file `NAME@VERSION`. It tells whoever "
+         "started the program where it continued. `perdure run --check-protection` sets it. Empty: none.",
      .absolute = true},
     {.key = "restore.move_pages",
      .type = Type::boolean,
      .default_value = "false",
      .environment = "PERDURE_RESTORE_MOVE_PAGES",
      .documentation =
-         "Regions whose memory has pages already, because the program has written to it, get them moved to the nodes "
-         "of memory that they were on at the checkpoint. Without it only untouched memory gets its pages there."},
+         "Moves existing pages of regions to the memory nodes that they were on at the checkpoint. Without it only "
+         "untouched memory gets its pages there."},
     {.key = "node.topology",
      .environment = "PERDURE_NODE_TOPOLOGY",
-     .documentation = "File that says which nodes fail together: lines `node chassis rack`, as many names as there are "
-                      "levels, from the innermost outwards. Nodes of one group are from different chassis and racks "
-                      "where that is possible. A node is named by its host name. Empty: every node fails alone."},
+     .documentation =
+         "File that says which nodes fail together: lines `node chassis rack`, with as many names as there are "
+         "levels, from the innermost outwards. Nodes of one group are from different chassis and racks if "
+         "possible. A node is named by its host name. Empty: every node fails alone."},
     {.key = "redundancy.scheme",
      .type = Type::choice,
      .default_value = "single",
@@ -410,16 +408,17 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .registered = redundancy_schemes,
      .engine = true,
      .documentation =
-         "What nodes keep for each other, so that a checkpoint outlives them without the store. `single`: nothing. "
-         "`partner`, `buddy`: a copy of everything on the next node of the group. `xor`: a parity that survives the "
-         "loss of one node of a group. `reed-solomon`: `redundancy.parities` of them. `parity-server`: the parity "
-         "is on a server outside of the nodes, see `redundancy.parity_servers`."},
+         "What nodes keep for each other, so that a checkpoint survives lost nodes without the store. `single`: "
+         "nothing. `partner`, `buddy`: a copy of everything on the next node of the group. `xor`: a parity that "
+         "survives the loss of one node of a group. `reed-solomon`: `redundancy.parities` of them. "
+         "`parity-server`: the parity is on a server outside of the nodes, see `redundancy.parity_servers`."},
     {.key = "redundancy.parity_servers",
      .type = Type::list,
      .environment = "PERDURE_REDUNDANCY_PARITY_SERVERS",
      .engine = true,
-     .documentation = "With `parity-server`: the files that the servers (`perdure-parityd --endpoint FILE`) wrote, "
-                      "separated by commas; all nodes must be able to read them."},
+     .documentation =
+         "With `parity-server`: the files that the servers (`perdure-parityd --endpoint FILE`) wrote, separated by "
+         "commas. All nodes must be able to read them."},
     {.key = "redundancy.group_size",
      .type = Type::integer,
      .default_value = "8",
@@ -442,7 +441,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .default_value = "2",
      .environment = "PERDURE_REDUNDANCY_THREADS",
      .engine = true,
-     .documentation = "Threads of an engine that encode, and that rebuild what was lost.",
+     .documentation = "Threads of an engine that encode parities and rebuild lost data.",
      .minimum = 1,
      .maximum = 64},
     {.key = "redundancy.during_capture",
@@ -452,16 +451,17 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .choices = "auto|always|never",
      .engine = true,
      .documentation =
-         "When chunks are replicated as they are written, not only when the checkpoint is complete. `auto`: while as "
-         "many processors as `redundancy.threads` are idle; beside ranks that capture on all of them the call would "
-         "take longer, and level `node` come no sooner. Captures below 64 KiB, and those with `partner`, never are."},
+         "When chunks are replicated as they are written, not only when the checkpoint is complete. `auto`: while "
+         "as many processors as `redundancy.threads` are idle. Beside ranks that capture on all processors, the "
+         "call would take longer, and level `node` would come no sooner. Captures below 64 KiB, and those with "
+         "`partner`, are never replicated early."},
     {.key = "redundancy.in_call",
      .type = Type::boolean,
      .default_value = "false",
      .environment = "PERDURE_REDUNDANCY_IN_CALL",
      .documentation =
-         "A checkpoint returns only when it has reached level `node`, or cannot. Otherwise that happens in "
-         "the background."},
+         "A checkpoint returns only when it has reached level `node`, or cannot reach it. Otherwise the engine "
+         "goes on in the background."},
     {.key = "network.provider",
      .default_value = "tcp",
      .environment = "PERDURE_NETWORK_PROVIDER",
@@ -485,8 +485,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_EMULATE_DESCRIPTION",
      .engine = true,
      .documentation =
-         "File that describes a node's devices (`share/perdure/devices/*.toml`): the store, and the tiers by their "
-         "position in `tier.order`, then take the time and have the capacity that it says. For studies. Empty: off.",
+         "File that describes a node's devices (`share/perdure/devices/*.toml`). The store, and the tiers by their "
+         "position in `tier.order`, then have the speed and capacity that it says. For studies. Empty: off.",
      .absolute = true},
     {.key = "emulate.seed",
      .type = Type::integer,

@@ -74,17 +74,11 @@ class FlushRate {
     of_store_.long_s_per_byte.fill(1 / bytes_per_s);
   }
 
-  double bytes_per_s() const {
-    return known().rates.mean();
-  }  ///< Returns the rate to count on over a longer time; 0:
-     ///< nothing known. The mean of rates overestimates a
-     ///< store that works in bursts, by 3 % on the described
-     ///< one of 192 nodes. A quick burst counts as much there
-     ///< as a slow one that takes longer. So this averages
-     ///< over equal amounts of data, that is the seconds per
-     ///< byte. It uses the window or the long history,
-     ///< whichever is faster, as a slump passes.
-  /// history, whichever is faster, as a slump passes.
+  double bytes_per_s() const { return known().rates.mean(); }  ///< aggregate of the node; 0: nothing known
+  /// Returns the rate to count on over a longer time; 0: nothing known. The mean of rates overestimates a store that
+  /// works in bursts, by 3 % on the described one of 192 nodes. A quick burst counts as much there as a slow one that
+  /// takes longer. So this averages over equal amounts of data, that is the seconds per byte. It uses the window or the
+  /// long history, whichever is faster, as a slump passes.
   double sustained_bytes_per_s() const {
     const double s_per_byte = std::min(known().recent_s_per_byte.mean(), known().long_s_per_byte.mean());
     return s_per_byte > 0 ? 1 / s_per_byte : 0;

@@ -118,11 +118,6 @@ base::Result<bool> exists_in(int parent, const std::string& name, const std::str
   return call_failed("lstat", path);
 }
 
-FileIdentity identity_in(const struct stat& facts) {
-  return {static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino), facts.st_uid,
-          facts.st_mode & 07777U};
-}
-
 /// A name within an open directory; `path` for messages and hooks.
 struct At {
   int parent;

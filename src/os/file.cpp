@@ -110,11 +110,17 @@ base::Result<std::uint64_t> File::size() const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
+FileIdentity identity_in(const struct stat& facts) {
+  return {static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino), facts.st_uid,
+          facts.st_mode & 07777U,
+          static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1'000'000'000U +
+              static_cast<std::uint64_t>(facts.st_mtim.tv_nsec)};
+}
+
 base::Result<FileIdentity> File::identity() const {
   struct stat facts {};
   PERDURE_CHECK(checked_call({.call = "fstat", .path = path_}, [&] { return ::fstat(fd(), &facts); }));
-  return FileIdentity{static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino), facts.st_uid,
-                      facts.st_mode & 07777U};
+  return identity_in(facts);
 }
 
 base::Status File::read(std::uint64_t offset, base::ByteSpan target) const {

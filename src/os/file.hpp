@@ -9,6 +9,8 @@
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 
+struct stat;
+
 namespace perdure::os {
 
 /// Owns a descriptor and closes it. All descriptors are close-on-exec.
@@ -34,7 +36,10 @@ struct FileIdentity {
   std::uint64_t inode = 0;
   std::uint32_t user = 0;
   std::uint32_t permissions = 0;  ///< as for chmod
+  std::uint64_t changed_ns = 0;   ///< wall clock of the file system, when bytes were written last
 };
+/// Picks them out of the system's facts about a file.
+FileIdentity identity_in(const struct stat& facts);
 
 enum class Open {
   read,

@@ -58,7 +58,7 @@ class SlowdownBudget {
   double rests_until_s_ = 0;                   // for a single thread
   std::uint64_t changed_at_ = 0;               // flushed steps at the last change of allowed_ or duty_
   double retry_s_ = 0, retry_after_s_ = kFirstRetryS;
-  double last_ran_s_ = -1;                                                // in this pause; below 0: there is no pause
+  double last_ran_s_ = -1;  // when a thread last ran, in this pause; below 0: there is no pause
   std::uint64_t listen_at_ = kFirstListen, listen_every_ = kFirstListen;  // steps
   double listen_until_s_ = -1;                                            // below 0: it does not listen
 };

@@ -7,13 +7,12 @@ namespace perdure::placement {
 
 class ThreadSearch {
  public:
-  static constexpr unsigned kFirst = 2;                              ///< where it begins, unless told otherwise
-  static constexpr double kFirstPauseS = 10, kLongestPauseS = 1280;  ///< between trials of numbers that were no better
-                                                                     ///< before
+  static constexpr unsigned kFirst = 2;  ///< the number of threads that it begins with by default
+  static constexpr double kFirstPauseS = 10, kLongestPauseS = 1280;  ///< pauses between trials that brought nothing
   static constexpr double kWorth = 0.05;      ///< one more thread stays for this gain, or for half of its fair share
   static constexpr double kNoLoss = 0.02;     ///< one fewer stays for less loss, or for a fifth of a fair share
-  static constexpr double kBelowBest = 0.05;  ///< many such losses together lose no more
-  static constexpr double kChanged = 0.2;     ///< so far below the best, the store has changed
+  static constexpr double kBelowBest = 0.05;  ///< the most below the best rate that such losses may add up to
+  static constexpr double kChanged = 0.2;     ///< a rate this far below the best means that the store has changed
 
   explicit ThreadSearch(unsigned first = kFirst) : limit_(first), settled_(first), trial_(first) {}
 

@@ -69,7 +69,7 @@ struct ChunkReading {
 struct StoredCapture {
   std::uint64_t bytes = 0, chunk_bytes = 0;
 };
-/// By rank that wrote.
+/// The captures by the rank that wrote them.
 using StoredCaptures = std::map<std::uint32_t, StoredCapture>;
 
 /// Distributes the chunks that the ranks of one node need, `wanted[i]` of `arrays[i]`, so that each is read once. A

@@ -71,7 +71,7 @@ void draw_bar(Picture& picture, int x, int y, int height, const Range& range, co
   }
 }
 
-/// Returns the pixels of one number, so that a few are visible as well.
+/// Returns the side in pixels of the square that shows one number. Few numbers get large squares.
 int scale_of(const Field& field) {
   const auto largest = static_cast<int>(std::max(field.width, field.height));
   return std::max(1, 480 / std::max(1, largest));

@@ -16,7 +16,7 @@ using base::Status;
 constexpr std::uint64_t kMostRanks = 1'000'000;  // each has a description in the segment
 constexpr std::int32_t kNoId = -1;
 constexpr std::size_t kMostNameBytes = 4096;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47;  // bytes of a file: all its chunks are known in memory
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47;  // bytes of a file, whose chunks are all listed in memory
 
 tl::unexpected<base::Error> unsupported(const std::string& object, const std::string& why) {
   return base::fail(PERDURE_UNSUPPORTED, object, why);

@@ -1,5 +1,6 @@
 #pragma once
-// Judges a store's content to manifest level: the facts behind ls, show, prune and the summary of run.
+// Judges a store's content by its manifests, without reading chunks: the facts behind ls, show, prune and the summary
+// of run.
 #include <functional>
 #include <map>
 #include <optional>

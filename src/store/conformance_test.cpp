@@ -10,8 +10,11 @@
 #include <thread>
 
 #include "store/emulated.hpp"
+#include "store/halt_record.hpp"
+#include "store/versions.hpp"
 #include "support/directory_on.hpp"
 #include "support/installed_hooks.hpp"
+#include "support/memory_objects.hpp"
 #include "support/sanitized.hpp"
 #include "support/write_segment.hpp"
 
@@ -45,9 +48,23 @@ std::unique_ptr<Store> open_emulated(const std::string& directory) {
   return emulate(open_posix(directory), std::make_shared<device::Emulator>(fast, 1, 0));
 }
 
+/// Stores of one directory share a bucket.
+std::shared_ptr<test_support::MemoryBucket> bucket_of(const std::string& directory) {
+  static base::Guarded<std::map<std::string, std::weak_ptr<test_support::MemoryBucket>>> all;
+  const auto buckets = all.lock();
+  auto& known = (*buckets)[directory];
+  auto bucket = known.lock();
+  if (!bucket) known = bucket = std::make_shared<test_support::MemoryBucket>();
+  return bucket;
+}
+std::unique_ptr<Store> open_memory(const std::string& directory) {
+  return std::make_unique<Versions>(std::make_shared<test_support::MemoryObjects>(bucket_of(directory)));
+}
+
 const Member kMembers[] = {
     {"posix", "posix", open_posix},
     {"emulated", "posix", open_emulated},
+    {"memory", "memory", open_memory},
 };
 const Member kElsewhere[] = {
     {"posix_on_overlay", "posix", open_posix, FileSystem::overlay},
@@ -172,6 +189,17 @@ TEST_P(StoreConformance, WhoRunsANameIsKeptBesideItsOwnerOrNotAtAll) {
   EXPECT_EQ(runner(*store_, "nbody").value(), std::nullopt);
 }
 
+TEST_P(StoreConformance, KeepsWhenTheProgramsOfANameAreToEnd) {
+  EXPECT_EQ(halt_at(*store_, "nbody").value(), 0U);
+  EXPECT_EQ(set_halt(*store_, "nbody", 4711).error().code, PERDURE_NOT_FOUND);
+  ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, sample_owner("owner")));
+  ASSERT_TRUE(set_halt(*store_, "nbody", 4711));
+  EXPECT_EQ(halt_at(*open(), "nbody").value(), 4711U);
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+  for (int times = 0; times < 2; ++times) ASSERT_TRUE(set_halt(*store_, "nbody", 0));
+  EXPECT_EQ(halt_at(*store_, "nbody").value(), 0U);
+}
+
 TEST_P(StoreConformance, WhereBranchesBeginIsKeptBesideAName) {
   const std::vector<plan::Fork> first{{7, 0, 5, 50}}, second{{8, 7, 9, 90}, {7, 0, 5, 50}};
   EXPECT_TRUE(forks(*store_, "nbody").value().empty());
@@ -199,8 +227,12 @@ TEST_P(StoreConformance, AnIncarnationLastsUntilTheStoreIsRemoved) {
     EXPECT_EQ(open()->incarnation("nbody", missing).value(), first);
   EXPECT_NE(store_->incarnation("other", Missing::make).value(), first);
   EXPECT_THAT(store_->residue().value(), IsEmpty());
-  std::filesystem::remove_all(directory_ / "store");
-  EXPECT_EQ(store_->incarnation("nbody", Missing::make).error().code, PERDURE_NOT_FOUND) << "it may be unmounted";
+  if (store_->properties().directory.empty()) {
+    bucket_of(directory_.path())->clear();
+  } else {
+    fs::remove_all(directory_ / "store");
+    EXPECT_EQ(store_->incarnation("nbody", Missing::make).error().code, PERDURE_NOT_FOUND) << "it may be unmounted";
+  }
   ASSERT_TRUE(store_->prepare());
   EXPECT_EQ(store_->incarnation("nbody", Missing::leave).value(), kNoIncarnation);
   EXPECT_NE(store_->incarnation("nbody", Missing::make).value(), first);
@@ -370,7 +402,8 @@ TEST_P(StoreConformance, TellsWhatItSetAsideOfAName) {
   const auto aside = store_->set_aside("nbody").value();
   ASSERT_EQ(aside.size(), 1U);
   EXPECT_EQ(aside[0].id, kOne);
-  EXPECT_TRUE(fs::exists(aside[0].path)) << aside[0].path;
+  EXPECT_TRUE(aside[0].path.starts_with(store_->properties().location + "/.quarantine")) << aside[0].path;
+  EXPECT_TRUE(store_->properties().directory.empty() || fs::exists(aside[0].path)) << aside[0].path;
   EXPECT_THAT(store_->set_aside("other").value(), IsEmpty());
 }
 

@@ -67,11 +67,15 @@ base::Result<std::vector<plan::Fork>> read_forks(const os::Directory& directory)
   return decode_forks(text, directory.path_of(kForksRecord));
 }
 
+base::Status check_number(const std::vector<plan::Fork>& forks, const std::string& object) {
+  if (forks.size() <= kMostForks) return {};
+  return base::fail(PERDURE_UNSUPPORTED, object,
+                    "it would have more than " + std::to_string(kMostForks) + " branches that go on from others",
+                    "remove those that were left: perdure prune --branches");
+}
+
 base::Status write_forks(const os::Directory& directory, const std::vector<plan::Fork>& forks) {
-  if (forks.size() > kMostForks)
-    return base::fail(PERDURE_UNSUPPORTED, directory.path(),
-                      "it would have more than " + std::to_string(kMostForks) + " branches that go on from others",
-                      "remove those that were left: perdure prune --branches");
+  PERDURE_CHECK(check_number(forks, directory.path()));
   PERDURE_TRY(const auto locked, lock_records(directory));
   return directory.write_file_atomically(kForksRecord, base::as_bytes(encode(forks)));
 }

@@ -13,6 +13,9 @@ namespace perdure::store {
 std::string encode(const std::vector<plan::Fork>& forks);
 base::Result<std::vector<plan::Fork>> decode_forks(const std::string& content, const std::string& object);
 
+/// PERDURE_UNSUPPORTED about `object`: they are more than a record holds.
+base::Status check_number(const std::vector<plan::Fork>& forks, const std::string& object);
+
 /// See Records::forks. Empty if the file is not there.
 base::Result<std::vector<plan::Fork>> read_forks(const os::Directory& directory);
 base::Status write_forks(const os::Directory& directory, const std::vector<plan::Fork>& forks);

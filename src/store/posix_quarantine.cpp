@@ -12,63 +12,20 @@
 // 3 and 4 it puts back an intact segment. A taken name gets a number: nothing in quarantine is overwritten.
 #include "store/posix_quarantine.hpp"
 
-#include <array>
-#include <charconv>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <optional>
 
-#include "base/cbor.hpp"
-#include "base/json.hpp"
 #include "os/file.hpp"
-#include "os/system.hpp"
 #include "segment/file_source.hpp"
 #include "segment/reader.hpp"
 #include "store/posix_removal.hpp"
+#include "store/set_aside.hpp"
 
 namespace perdure::store {
 namespace {
 
 using base::Status;
-
-constexpr const char* kMoving = ".moving";
-constexpr std::string_view kEnding = ".pds";
-
-std::string quarantined_name(const segment::VersionId& id, const std::string& file) {
-  return id.name + "." + std::to_string(id.version) + "." + file;
-}
-
-/// Finds the first "offset N" of a message, for programs that read the report.
-base::Json offset_in(std::string_view text) {
-  constexpr std::string_view kWord = "offset ";
-  const std::size_t begin = text.find(kWord);
-  if (begin == std::string_view::npos) return nullptr;
-  const std::string_view digits = text.substr(begin + kWord.size());
-  std::uint64_t offset = 0;
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), offset).ec != std::errc()) return nullptr;
-  return offset;
-}
-
-std::string now_utc() {
-  const auto seconds = static_cast<std::time_t>(os::wall_clock_ns() / 1'000'000'000);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
-std::string report(const std::string& path, const segment::VersionId& id, const base::Error& why) {
-  const base::Json json = {{"what", path},
-                           {"name", id.name},
-                           {"version", id.version},
-                           {"why", why.text()},
-                           {"code", base::code_name(why.code)},
-                           {"offset", offset_in(why.cause)},
-                           {"when", now_utc()}};
-  return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
-}
 
 Status write_report(const os::Directory& directory, const std::string& name, const std::string& text) {
   PERDURE_TRY(os::File file, directory.open_file(name, os::Open::create));
@@ -102,27 +59,7 @@ base::Error another_one(const std::string& path) {
   return {PERDURE_NOT_FOUND, path, "it was written anew since it was read; nothing was set aside", "", false};
 }
 
-// Parses <name>.<version>.<file name of the segment>, with a number behind it when that was taken.
-std::optional<QuarantinedSegment> parse_quarantined(std::string_view file, const std::string& name) {
-  if (!file.starts_with(name + ".")) return std::nullopt;
-  file.remove_prefix(name.size() + 1);
-  const std::size_t dot = file.find('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const auto version = parse_version(file.substr(0, dot));
-  file.remove_prefix(dot + 1);
-  const std::size_t ending = file.rfind(kEnding);
-  if (!version || ending == std::string_view::npos) return std::nullopt;
-  const auto segment = segment::parse_file_name(file.substr(0, ending + kEnding.size()));
-  if (!segment) return std::nullopt;
-  return QuarantinedSegment{{name, *version, segment->attempt}, {}, segment->index, segment->count};
-}
-
 }  // namespace
-
-std::string quarantine_report(std::string file) {
-  if (file.ends_with(kMoving)) file.resize(file.size() - std::strlen(kMoving));
-  return file + ".json";
-}
 
 base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& place, const std::string& name) {
   std::vector<QuarantinedSegment> found;
@@ -244,7 +181,7 @@ Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, co
   PERDURE_TRY(const std::string aside, free_name(quarantine, wanted));
   // Step 2. On a full device it is set aside without a report: left in its place it would keep its version's number
   // taken.
-  const Status reported = write_report(quarantine, aside + ".json", report(path, id, why));
+  const Status reported = write_report(quarantine, aside + ".json", aside_report(path, id, why));
   if (!reported && reported.error().code != PERDURE_NO_SPACE) return reported;
   if (!reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
   const std::string moving = aside + kMoving;
@@ -283,7 +220,7 @@ Status finish(const PosixPlace& place, const segment::VersionId& id, const os::D
               const std::string& moving) {
   const std::string aside = moving.substr(0, moving.size() - std::strlen(kMoving));
   const std::size_t before = quarantined_name(id, "").size();
-  const std::string file = aside.substr(before, aside.rfind(kEnding) + kEnding.size() - before);
+  const std::string file = aside.substr(before, aside.rfind(kSegmentEnding) + kSegmentEnding.size() - before);
   const auto whole = put_back(place, id, quarantine, moving, file);
   if (!whole && whole.error().code == PERDURE_NOT_FOUND) return {};  // the process that moves it goes on with it
   PERDURE_CHECK(whole);

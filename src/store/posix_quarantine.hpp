@@ -5,9 +5,6 @@
 
 namespace perdure::store {
 
-/// Gives the name of the report of a segment that is, or is being, set aside under this name.
-std::string quarantine_report(std::string file);
-
 base::Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                                 const base::Error& why);
 

@@ -13,6 +13,8 @@ class PosixRecords : public Records {
   base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
   base::Result<std::vector<plan::Fork>> forks(const std::string& name) override;
   base::Status set_forks(const std::string& name, const std::vector<plan::Fork>& forks) override;
+  base::Result<std::uint64_t> halt(const std::string& name) override;
+  base::Status set_halt(const std::string& name, std::uint64_t at_ns) override;
 
  private:
   const PosixPlace& place_;

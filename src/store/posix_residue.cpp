@@ -6,7 +6,7 @@
 #include "segment/manifest_codec.hpp"
 #include "store/name_records.hpp"
 #include "store/posix_borrowed.hpp"
-#include "store/posix_quarantine.hpp"
+#include "store/set_aside.hpp"
 
 namespace perdure::store {
 namespace {
@@ -19,6 +19,13 @@ std::uint64_t size_of(const os::Directory& directory, const std::string& file) {
   auto opened = directory.open_file(file, os::Open::read);
   if (!opened) return 0;
   return opened->size().value_or(0);
+}
+
+/// Since it was written last; 0 where that is not known, or in the future.
+std::uint64_t age_of(const os::Directory& directory, const std::string& file) {
+  const auto found = directory.identity_of(file);
+  const std::uint64_t now_ns = os::wall_clock_ns();
+  return found && found->changed_ns < now_ns ? now_ns - found->changed_ns : 0;
 }
 
 /// A segment is recognised by its ending, or by its beginning.
@@ -95,8 +102,14 @@ class Scan {
       const auto borrowed = entry.directory ? std::nullopt : parse_borrowed(entry.name);
       if (borrowed) {
         if (std::find(stale.begin(), stale.end(), entry.name) != stale.end())
-          found.push_back(
-              {Residue::Kind::temporary, directory->path_of(entry.name), 0, name, version, borrowed->borrower, {}});
+          found.push_back({Residue::Kind::temporary,
+                           directory->path_of(entry.name),
+                           0,
+                           name,
+                           version,
+                           borrowed->borrower,
+                           {},
+                           age_of(*directory, entry.name)});
         continue;
       }
       if (entry.directory || !entry.name.starts_with(kTemporaryPrefix)) {
@@ -110,7 +123,8 @@ class Scan {
                        name,
                        version,
                        parsed ? parsed->attempt : segment::Attempt{},
-                       {}});
+                       {},
+                       age_of(*directory, entry.name)});
     }
     return {};
   }

@@ -96,6 +96,12 @@ class Records {
   virtual base::Result<std::vector<plan::Fork>> forks(const std::string& name) = 0;
   /// Replaces them all, atomically for all readers. Only the name's owner calls it.
   virtual base::Status set_forks(const std::string& name, const std::vector<plan::Fork>& forks) = 0;
+  /// When the programs that write `name` are to checkpoint and end, in nanoseconds of the wall clock. 0: nobody has
+  /// asked. A posix store ignores requests of users other than this one and the administrator. Fails with
+  /// PERDURE_CORRUPT if the record is damaged.
+  virtual base::Result<std::uint64_t> halt(const std::string& name) = 0;
+  /// 0 takes the request back. Repeatable. Fails with PERDURE_NOT_FOUND if there is nothing of that name.
+  virtual base::Status set_halt(const std::string& name, std::uint64_t at_ns) = 0;
 };
 
 /// A segment in quarantine.
@@ -120,6 +126,7 @@ struct Residue {
   std::uint64_t version = 0;
   segment::Attempt attempt;  ///< temporary, retired, misplaced
   std::string report_text;   ///< quarantined: the text of its report; empty: none
+  std::uint64_t age_ns = 0;  ///< since it was changed last, by the store's clock; 0: not known
 };
 
 /// Stands for an incarnation: nothing of the name exists, or nobody asked for one.

@@ -104,7 +104,9 @@ TEST_P(Conformance, StaysWithinItsLimitAndSaysSo) {
   for (; got < 100 && tier->can_hold(kSlot); ++got) ASSERT_TRUE(tier->acquire(kSlot));
   EXPECT_EQ(got, 4u);
   EXPECT_EQ(tier->capacity(kSlot), 4u) << "whatever it holds";
-  EXPECT_EQ(tier->capacity(tier->properties().slot_bytes + 1), 0u);
+  if (!tier->properties().grows) {
+    EXPECT_EQ(tier->capacity(tier->properties().slot_bytes + 1), 0u);
+  }
   EXPECT_LE(tier->usage().bytes, 8 * base::MiB);
   auto refused = tier->acquire(kSlot);
   ASSERT_FALSE(refused);
@@ -135,10 +137,33 @@ TEST_P(Conformance, CanHoldAgreesWithAcquireOverRandomUse) {
   }
 }
 
-TEST_P(Conformance, RefusesAChunkLargerThanASlot) {
-  auto tier = make();
-  EXPECT_FALSE(tier->can_hold(tier->properties().slot_bytes + 1));
-  EXPECT_FALSE(tier->acquire(tier->properties().slot_bytes + 1));
+TEST_P(Conformance, RefusesAChunkLargerThanASlotOrGrowsToIt) {
+  auto tier = make(8 * base::MiB);
+  const std::uint64_t large = 4 * base::MiB;
+  ASSERT_GT(large, tier->properties().slot_bytes);
+  if (!tier->properties().grows) {
+    EXPECT_FALSE(tier->can_hold(large));
+    EXPECT_FALSE(tier->acquire(large));
+    return;
+  }
+  EXPECT_EQ(tier->capacity(large), 2u);
+  EXPECT_FALSE(tier->can_hold(9 * base::MiB));
+  std::vector<std::uint64_t> slots;
+  while (tier->can_hold(kSlot)) slots.push_back(tier->acquire(kSlot).value());
+  EXPECT_FALSE(tier->can_hold(large)) << "the slots in use have all the room";
+  for (const std::uint64_t slot : slots) tier->release(slot);
+  ASSERT_TRUE(tier->can_hold(large)) << "free ones give it";
+  const std::uint64_t slot = tier->acquire(large).value();
+  EXPECT_GE(tier->address(slot).capacity, large);
+  SlotIo io;
+  base::Hasher hasher;
+  const std::vector<std::byte> content(large, std::byte{7});
+  ASSERT_TRUE(io.write(tier->address(slot), 0, content, hasher));
+  EXPECT_LE(tier->usage().bytes, 8 * base::MiB);
+  tier->release(slot);
+  std::size_t got = 0;
+  for (; got < 100 && tier->can_hold(kSlot); ++got) ASSERT_TRUE(tier->acquire(kSlot));
+  EXPECT_EQ(got, slots.size()) << "a slot that grew keeps no room from others";
 }
 
 TEST_P(Conformance, ContentAndIncarnationSurviveTheEngine) {

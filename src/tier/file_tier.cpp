@@ -1,5 +1,6 @@
 // The file tier keeps one preallocated file per slot in a node-local directory. Files are overwritten in place and
-// never truncated (the DEEP-ER measurements show the cost of truncation and deletion).
+// truncated only if others need their room (the DEEP-ER measurements show the cost of truncation and deletion). A file
+// grows to any chunk: chunks of other launches can be larger than this launch's.
 #include <algorithm>
 #include <charconv>
 
@@ -23,7 +24,8 @@ struct Slot {
 class FileTier final : public Tier {
  public:
   FileTier(const TierOptions& options, std::uint64_t incarnation) : number_(options.number), incarnation_(incarnation) {
-    properties_ = {"file", options.directory, options.max_bytes, base::round_up(options.slot_bytes, kBlock), false};
+    properties_ = {"file", options.directory, options.max_bytes, base::round_up(options.slot_bytes, kBlock)};
+    properties_.grows = true;
   }
 
   const Properties& properties() const override { return properties_; }
@@ -52,11 +54,10 @@ class FileTier final : public Tier {
   }
 
   bool can_hold(std::uint64_t bytes) override {
-    if (bytes > properties_.slot_bytes) return false;
     const std::size_t slot = best_free();
     const std::uint64_t has = slot == slots_.size() ? 0 : slots_[slot].backed;
-    const std::uint64_t need = base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
-    return need <= has || room_for(need - has);
+    const std::uint64_t need = rounded(bytes);
+    return need <= has || room_for(need - has, 0) || room_for(need - has, free_backing(slot));
   }
 
   base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t) override {
@@ -66,15 +67,17 @@ class FileTier final : public Tier {
           "no room for " + base::format_bytes(bytes) + " beside the " + base::format_bytes(backed_) + " in use",
           "free space there, or set tier.file.path or tier.file.max_bytes");
     const std::size_t slot = best_free();
-    const std::uint64_t need = base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
+    const std::uint64_t need = rounded(bytes);
     if (slot == slots_.size()) slots_.push_back({});
     if (slots_[slot].backed < need) {
+      PERDURE_CHECK(reclaim(need - slots_[slot].backed, slot));
       PERDURE_TRY(const auto file, os::File::open(path(slot), os::Open::create));
       PERDURE_CHECK(file.preallocate(need));
       PERDURE_CHECK(file.truncate(need));  // if the file system cannot preallocate
       backed_ += need - slots_[slot].backed;
       slots_[slot].backed = need;
     }
+    PERDURE_CHECK(shrink(slot, std::max(need, properties_.slot_bytes)));
     slots_[slot].used = true;
     return slot;
   }
@@ -103,9 +106,7 @@ class FileTier final : public Tier {
     return {slots_.size(), free, backed_};
   }
 
-  std::uint64_t capacity(std::uint64_t bytes) const override {
-    return bytes > properties_.slot_bytes ? 0 : limit() / base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
-  }
+  std::uint64_t capacity(std::uint64_t bytes) const override { return limit() / rounded(bytes); }
 
   // Slot files are made when they are needed. Creating them takes a few system calls, not a pass over memory.
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>&, std::uint64_t) override { return {}; }
@@ -137,9 +138,38 @@ class FileTier final : public Tier {
     return room ? (room->available_bytes + backed_) / 2 : backed_;
   }
 
-  bool room_for(std::uint64_t bytes) const {
+  static std::uint64_t rounded(std::uint64_t bytes) {
+    return base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
+  }
+
+  // `freed`: how much of the room in use is given back before.
+  bool room_for(std::uint64_t bytes, std::uint64_t freed) const {
     const auto room = os::space(properties_.directory);
-    return room && room->available_bytes >= bytes && backed_ + bytes <= limit();
+    return room && room->available_bytes + freed >= bytes && backed_ - freed + bytes <= limit();
+  }
+
+  // The room that free slots have, except `but`.
+  std::uint64_t free_backing(std::size_t but) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (!slots_[i].used && i != but) sum += slots_[i].backed;
+    return sum;
+  }
+
+  // Takes room from free slots, except `but`, until there are `bytes` more.
+  base::Status reclaim(std::uint64_t bytes, std::size_t but) {
+    for (std::size_t i = 0; i < slots_.size() && !room_for(bytes, 0); ++i)
+      if (!slots_[i].used && i != but) PERDURE_CHECK(shrink(i, 0));
+    return {};
+  }
+
+  base::Status shrink(std::size_t slot, std::uint64_t bytes) {
+    if (slots_[slot].backed <= bytes) return {};
+    PERDURE_TRY(const auto file, os::File::open(path(slot), os::Open::read_write));
+    PERDURE_CHECK(file.truncate(bytes));
+    backed_ -= slots_[slot].backed - bytes;
+    slots_[slot].backed = bytes;
+    return {};
   }
 
   std::uint32_t number_;

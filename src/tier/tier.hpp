@@ -20,9 +20,11 @@ struct Properties {
   std::string name;       ///< as in tier.order: "memory", "file"
   std::string directory;  ///< the directory of its slots
   std::uint64_t max_bytes = 0;
-  std::uint64_t slot_bytes = 0;  ///< capacity of a slot
+  std::uint64_t slot_bytes = 0;  ///< capacity of a slot, if it does not grow
   bool mapped = false;           ///< slots are memory: written through a shared mapping
   bool leaving = false;          ///< it takes nothing new (tier/leaving_tier.hpp)
+  bool grows = false;            ///< a slot grows to any chunk, as its limits allow
+  bool takes(std::uint64_t bytes) const { return grows || bytes <= slot_bytes; }
 };
 
 /// The address of a slot; plain data that is sent to clients.

@@ -33,7 +33,7 @@ std::uint64_t number_in(const Box& whole, const array::Index& index) {
   return number;
 }
 
-/// About so many elements.
+/// Draws extents of roughly this many elements.
 Box extents(AnyBoxes& any, unsigned dimensions, std::uint64_t elements) {
   Box box;
   box.dimensions = dimensions;
@@ -70,7 +70,7 @@ ArrayShape shape_of(AnyBoxes& any, int id, std::uint64_t bytes) {
   return shape;
 }
 
-/// Boxes that are together the array, cut at any places, with the rank that has each.
+/// Cuts the array at random places into boxes, each with the rank that has it.
 std::vector<std::pair<Box, std::uint64_t>> cut_anywhere(AnyBoxes& any, const Box& whole, std::uint64_t ranks) {
   std::vector<std::pair<Box, std::uint64_t>> boxes{{whole, 0}};
   for (auto cuts = any.below(4 * ranks + 2); cuts > 0 && whole.dimensions > 0; --cuts) {
@@ -85,7 +85,7 @@ std::vector<std::pair<Box, std::uint64_t>> cut_anywhere(AnyBoxes& any, const Box
   return boxes;
 }
 
-/// Any rows, at edges that all ranks draw alike.
+/// Draws rows, at edges that are the same on all ranks.
 Box rows_of(AnyBoxes& any, const Box& whole, std::uint64_t rank, std::uint64_t ranks) {
   std::vector<std::uint64_t> edges{0, whole.extent(0)};
   for (std::uint64_t r = 1; r < ranks; ++r) edges.push_back(any.below(whole.extent(0) + 1));
@@ -111,7 +111,7 @@ void add_dense(ArrayDivision& mine, const Box& box, std::uint64_t element_bytes)
   mine.boxes.push_back(lies);
 }
 
-/// With room between its elements, in any order.
+/// Adds the box with gaps between its elements, in any order of dimensions.
 void add_anyhow(ArrayDivision& mine, AnyBoxes& any, const Box& box, std::uint64_t element_bytes) {
   if (box.empty()) return;
   std::uint64_t bytes = 0;
@@ -131,7 +131,7 @@ void draw_ghosts(ArrayDivision& mine, AnyBoxes& any, const Box& whole) {
   mine.fill_ghosts = any.chance();
 }
 
-/// As perdure_protect_block_cyclic() lays it out; false when that would be too many blocks.
+/// Divides as perdure_protect_block_cyclic() does; returns false if that would give too many blocks.
 bool divide_cyclically(ArrayDivision& mine, AnyBoxes& any, const ArrayShape& shape, std::uint64_t rank,
                        std::uint64_t ranks) {
   const Box& whole = shape.whole;
@@ -167,7 +167,7 @@ void divide_as_blocks(ArrayDivision& mine, const ArrayShape& shape, std::uint64_
   add_dense(mine, array::block(shape.whole, array::even_grid(shape.whole, ranks), rank), shape.element_bytes);
 }
 
-/// Blocks that reach into their neighbours': what several ranks have is equal on them.
+/// Makes blocks that overlap their neighbours; shared elements are equal on all ranks.
 void divide_with_seams(ArrayDivision& mine, AnyBoxes& any, const ArrayShape& shape, std::uint64_t rank,
                        std::uint64_t ranks) {
   array::Index more{};
@@ -195,7 +195,7 @@ void divide_global(ArrayDivision& mine, AnyBoxes& any, const ArrayShape& shape, 
     return add_dense(mine, rows, shape.element_bytes);
   }
   if (how == 3) return divide_with_seams(mine, any, shape, rank, ranks);
-  if (how == 4 && any.below(3) == 0)  // one has all of it
+  if (how == 4 && any.below(3) == 0)  // one rank has the whole array
     return add_dense(mine, any.below(ranks) == rank ? shape.whole : Box{1, {}, {}}, shape.element_bytes);
   draw_ghosts(mine, any, shape.whole);
   divide_as_blocks(mine, shape, rank, ranks);
@@ -213,7 +213,7 @@ std::vector<ArrayShape> shapes_of(int seed) {
 }
 
 ArrayDivision division_of(const ArrayShape& shape, int seed, int rank, int ranks) {
-  // Drawn alike on all ranks, up to where a rank's own boxes are laid out.
+  // All ranks draw the same numbers up to the point at which a rank lays out its own boxes.
   AnyBoxes any(mixed(static_cast<std::uint64_t>(seed) * 1000 + static_cast<std::uint64_t>(shape.id)));
   const auto me = static_cast<std::uint64_t>(rank), of = static_cast<std::uint64_t>(ranks);
   ArrayDivision mine;

@@ -1,5 +1,5 @@
 #pragma once
-// The arrays of a job, and how they are divided among the ranks of a launch: both follow from numbers of the scenario.
+// Derives the arrays of a job, and their division among the ranks of a launch, from numbers in the scenario.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -17,27 +17,28 @@ struct ArrayShape {
   std::uint64_t element_bytes = 0;
 };
 
-/// What one rank has of an array, and where in memory of its own. `boxes` lie at offsets in it.
+/// The share of an array that one rank has, in memory of its own. `boxes` lie at offsets in that memory.
 struct ArrayDivision {
   enum class Call { global, block, block_cyclic, list, replicated };
   Call call = Call::global;
   std::vector<array::Strided> boxes;
-  bool dense = true;  ///< without strides, with its ghosts around
+  bool dense = true;  ///< without strides; the memory includes its ghosts
   array::Index ghosts{}, lengths{};
   bool fill_ghosts = false;
-  std::uint64_t bytes = 0;  ///< of that memory
+  std::uint64_t bytes = 0;  ///< size of that memory
 };
 
-/// The first is one number that is equal on all ranks: the step. Some 10 KB to 2 MB in all.
+/// Returns the job's arrays. The first is one number that is equal on all ranks: the step. All have some 10 KB to 2 MB
+/// together.
 std::vector<ArrayShape> shapes_of(int seed);
 
-/// The same on all ranks for the same `seed`; 0: even blocks.
+/// Returns the division, which is the same on all ranks for one `seed`; 0: even blocks.
 ArrayDivision division_of(const ArrayShape& shape, int seed, int rank, int ranks);
 
-/// What the element at this place holds at this step: its bytes.
+/// Writes the bytes of the element at this index and step.
 void put_element(const ArrayShape& shape, const array::Index& index, std::uint64_t step, std::byte* to);
 
-/// The first bytes of each box, at most `most`, one element behind the other: as a capture has them.
+/// Returns the first bytes of each box, at most `most`, densely as a capture stores them.
 std::vector<std::vector<char>> beginnings(int shapes, int division, int rank, int ranks, std::uint64_t step,
                                           std::size_t most);
 

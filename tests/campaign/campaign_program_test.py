@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The campaign's program, as somebody starts it: campaign_program_test.py PROGRAM. It fails when Perdure lies, says so and how to repeat it."""
+"""Tests the campaign's program as a user starts it: campaign_program_test.py PROGRAM. If Perdure lies, the program must
+fail, say so, and say how to repeat it."""
 import os
 import shlex
 import subprocess
@@ -9,7 +10,7 @@ import unittest
 
 PROGRAM = sys.argv.pop(1)
 
-# The lie is told in the second launch; the rest is not needed.
+# The lie happens in the second launch; the rest is not needed.
 SCENARIO = """job ranks=2
 launch nodes=0,1 store=full do=restore,checkpoint,checkpoint
 launch nodes=0,1 store=full do=restore,look
@@ -46,7 +47,7 @@ class Lies(unittest.TestCase):
                 self.assertIn(f"violated: {rule}: launch 2", done.stdout)
                 self.assertEqual(done.stdout.splitlines()[-1], "1 runs, 1 failed")
 
-    # Only who looks at each element of arrays sees that one is of another step.
+    # Only a check of each array element detects that one is of another step.
     def test_an_element_of_another_step_is_noticed(self):
         self.assertEqual(run("--scenario", ELASTIC).returncode, 0)
         done = run("--lie", "element", "--scenario", ELASTIC)
@@ -56,7 +57,7 @@ class Lies(unittest.TestCase):
         self.assertEqual(run("--lie", "element", "--scenario", SCENARIO).returncode, 0, "no arrays")
 
     def test_of_a_drawn_scenario_is_made_smaller_and_can_be_repeated(self):
-        # Whether a drawn scenario comes to restore anything may depend on who is faster, too.
+        # Timing may also decide whether a drawn scenario restores anything.
         for seed in range(1, 6):
             done = run("--lie", "flipped", "--seed", str(seed), "--runs", "1", "--tries", "10")
             if done.returncode == 1:
@@ -68,7 +69,7 @@ class Lies(unittest.TestCase):
         lines = [[line for line in text.split("violated:")[0].splitlines() if line.startswith("launch")] for text in (before, shrunk)]
         self.assertLess(len(" ".join(lines[1])), len(" ".join(lines[0])))
         command = shlex.split(shrunk.split("repeat: ")[1].rsplit("1 runs, 1 failed", 1)[0])
-        # What was drawn may depend on who is faster (a version that reached a level or not).
+        # A drawn failure may depend on timing (a version that reached a level or not).
         for _ in range(5):
             again = subprocess.run(command, capture_output=True, text=True, timeout=100)
             if again.returncode == 1:

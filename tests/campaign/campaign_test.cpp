@@ -1,5 +1,5 @@
-// The campaign's own parts: what it draws, what its model notices, how it makes a failure smaller. Nothing of Perdure
-// runs.
+// Tests the campaign's own parts: what it draws, which lies its model notices, and how it shrinks a failure. Runs
+// nothing of Perdure.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,12 +24,12 @@ Scenario scenario_of(const std::string& text) {
   return scenario ? *scenario : draw_scenario(1);
 }
 
-/// The first rule that is violated; empty: none.
+/// Returns the first violated rule, or an empty text.
 std::string judged(const Scenario& scenario, std::unique_ptr<Driver> driver) {
   const auto violations = carry_out(scenario, *driver);
   return violations.empty() ? "" : violations[0].rule;
 }
-/// Whose a name is in a store that nobody can read is not imagined.
+/// The imagined driver does not know who owns a name in an unreadable store.
 Scenario imagined(unsigned seed) {
   Scenario drawn = draw_scenario(seed);
   for (Launch& launch : drawn.launches)
@@ -140,7 +140,7 @@ TEST(CampaignArrays, OfARankKnowEachElementThatIsNotOfTheirStep) {
   }
 }
 
-// The ranks' memory as a restore fills it, but for one element: only who looks at all of them notices.
+// Fills the ranks' memory as a restore does, except one element, so that only a check of all elements notices.
 TEST(CampaignArrays, OfARankNoticeOneElementOfAnotherStep) {
   int noticed = 0;
   for (int seed = 1; seed <= 30; ++seed) {
@@ -284,7 +284,7 @@ TEST(CampaignModel, NoticesAWrongNumberThatIsTakenForAFirstStart) {
   EXPECT_EQ(judged(PERDURE_NOT_FOUND), "not-found is a first start only");
 }
 
-/// What is judged of the lie about the latest in a launch that goes on from two checkpoints at level node.
+/// Judges the lie about the latest version, in a launch that resumes from two checkpoints at level node.
 std::string judged_on(const std::string& launch, const std::string& first = "scheme=xor store=full") {
   return judged_with(Lie::older, scenario_of("job ranks=3 arrays=1\nlaunch nodes=0,1,2 " + first +
                                              " do=restore,checkpoint,node,checkpoint,node\n" + launch + "\n"));
@@ -303,7 +303,7 @@ TEST(CampaignModel, ExpectsOnOtherRanksWhatIsThereOnTheSame) {
       << "they do not reach each other, nor the store";
 }
 
-// Where some of it is on a node that is not there, a wait for it may say so.
+// If a part of the version is on an absent node, a wait for it may say so.
 TEST(CampaignModel, ExpectsThatARestoreOnOtherRanksCompletesNothing) {
   const auto judged = [](const std::string& launch, int status) {
     const Scenario scenario = scenario_of("job ranks=2 arrays=1\nlaunch nodes=0,1 do=checkpoint\n" + launch);
@@ -334,7 +334,7 @@ TEST(CampaignModel, NoticesAFirstStartThatIsNone) {
   EXPECT_EQ(judged_with(Lie::not_found, scenario_of(kTwoLaunches)), "what was promised comes back");
 }
 
-// Nodes that come back with a part of it: nobody can restore it, and it is no first start.
+// Nodes come back with a part of the version: nobody can restore it, but this is no first start.
 TEST(CampaignModel, NoticesAFirstStartWhereThereArePartsOnly) {
   EXPECT_EQ(judged_with(Lie::not_found, scenario_of("job ranks=2\n"
                                                     "launch nodes=0,1 store=full do=restore,checkpoint lost=1\n"
@@ -342,7 +342,7 @@ TEST(CampaignModel, NoticesAFirstStartWhereThereArePartsOnly) {
             "not-found is a first start only");
 }
 
-/// The lie about the latest, as it is judged after the loss of nodes of a group of three that keeps one parity.
+/// Judges the lie about the latest version after losses in a group of three nodes that keeps one parity.
 std::string judged_after_losing(const std::string& lost) {
   return judged_with(Lie::older, scenario_of("job ranks=3\n"
                                              "launch nodes=0,1,2 scheme=xor store=full "
@@ -413,7 +413,7 @@ TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
   nothing.status = PERDURE_NOT_FOUND;
   captured.step = step_of(0, 1);
   captured.version = 1;
-  // What a rival is told of the first launch, which is a first start, or of another one, which has restored its state.
+  // Judges the status that a rival gets beside the first launch, or beside a later one, which has restored its state.
   const auto judged_in = [&](const Scenario& of, std::size_t launch, int rival) {
     Model model(of);
     Told told;
@@ -505,7 +505,7 @@ TEST(CampaignModel, NoticesALevelThatIsLowerThanTheOneThatWasWaitedFor) {
   EXPECT_EQ(judged(refused, PERDURE_LEVEL_NONE), "") << "who asked was refused memory";
 }
 
-// What is left is what the failure needs: two launches, a checkpoint in the first, a restore in the second.
+// The failure needs two launches: a checkpoint in the first, a restore in the second.
 TEST(CampaignShrinker, LeavesWhatTheFailureNeeds) {
   int failing = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
@@ -524,7 +524,7 @@ TEST(CampaignShrinker, LeavesWhatTheFailureNeeds) {
   EXPECT_GT(failing, 30);
 }
 
-// Arrays stay, with as few ranks as the failure needs.
+// The arrays remain, with as few ranks as the failure needs.
 TEST(CampaignShrinker, LeavesAsFewRanksAsTheFailureNeeds) {
   int failing = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {

@@ -3,7 +3,7 @@
 namespace perdure::campaign {
 namespace {
 
-/// One line: what the ranks were told at each act, by the rank that got furthest.
+/// Returns one line with the results of each act, from the rank that got furthest.
 std::string line_of(const Launch& launch, const Told& told) {
   std::string line;
   for (std::size_t act = 0; act < launch.acts.size(); ++act) {

@@ -1,5 +1,6 @@
 #pragma once
-// Carries out a scenario, launch by launch: on the built library and programs, or in a test's imagination.
+// Defines drivers, which carry out a scenario launch by launch: on the real library and programs, or in a test's
+// imagination.
 #include <memory>
 #include <string>
 
@@ -12,29 +13,28 @@ class Driver {
   virtual ~Driver() = default;
   /// Runs this launch of the scenario to its end.
   virtual Told launch(const Scenario& scenario, std::size_t number) = 0;
-  /// What the scenario says that happens when that launch has ended.
+  /// Destroys what the scenario names for the time after that launch.
   virtual Destroyed destroy(const Scenario& scenario, std::size_t number) = 0;
 };
 
-/// Carries out all of it, as far as nothing is violated; what was violated then. `tell`: what the launches were told, a
-/// line for each.
+/// Carries out the scenario until a rule is violated, and returns the violations. `tell` receives a line of results for
+/// each launch.
 std::vector<Violation> carry_out(const Scenario& scenario, Driver& driver, std::string* tell = nullptr);
 
-/// What a driver can be made to lie about, to see whether anybody notices. `element`: one element of arrays is that of
-/// another step.
+/// Lies that a driver can tell, to test whether the model notices. `element`: one array element is of another step.
 enum class Lie { none, older, flipped, not_found, element };
 Lie lie_from(const std::string& name);
 
-/// Ranks are processes, nodes are simulated, all of it in `directory`, which is the caller's. Of the lies it tells
-/// `element`, from the second launch on.
+/// Ranks are processes and nodes are simulated, all in `directory`, which the caller owns. The only lie that it can
+/// tell is `element`, from the second launch on.
 std::unique_ptr<Driver> real_driver(const std::string& directory, Lie lie = Lie::none);
-/// Ends what real_driver() has started in `directory` and has not ended.
+/// Ends all processes that real_driver() started in `directory` and did not end.
 void end_everything_in(const std::string& directory);
 
-/// Keeps every promise: whatever was captured is there for ever.
+/// Returns a driver that keeps every promise: each captured version exists for ever.
 std::unique_ptr<Driver> ideal_driver();
 
-/// Answers as the other does, but for the last restore that succeeds in a launch that is not the first.
+/// Returns a driver that answers as `honest` does, except for the last successful restore of a launch after the first.
 std::unique_ptr<Driver> lying_driver(std::unique_ptr<Driver> honest, Lie lie);
 
 }  // namespace perdure::campaign

@@ -47,16 +47,16 @@ class Drawing {
   void draw_few_acts(Launch& launch);
 
   std::mt19937 random_;
-  std::mt19937 arrays_;    // so that jobs without arrays are drawn as if there were none
-  std::mt19937 captures_;  // so that what a seed stood for before these were drawn stays the rest of it
+  std::mt19937 arrays_;    // a separate generator, so that jobs without arrays do not depend on arrays
+  std::mt19937 captures_;  // a separate generator, so that older seeds keep their meaning
   int next_node_ = 0;
-  std::vector<int> away_;  // nodes that were replaced and still have what they had
+  std::vector<int> away_;  // replaced nodes that still have their data
 };
 
 Job Drawing::job(const Scenario& scenario) {
   Job job;
   if (!scenario.jobs.empty()) {
-    // Another name in the same store, or the same name by somebody else.
+    // Draws another name in the same store, or the same name with another owner.
     const bool same_name = once_in(3);
     job.name = same_name ? scenario.jobs[0].name : "other";
     job.owner = same_name || once_in(2) ? "second" : scenario.jobs[0].owner;
@@ -99,7 +99,7 @@ Launch Drawing::first_launch(int job, int nodes) {
   return launch;
 }
 
-/// As many as the ranks need: those that go are away, those that come are new.
+/// Makes the number of nodes fit the ranks: removed nodes go away, added ones are new.
 void Drawing::fit_nodes(Launch& launch, int ranks) {
   const auto wanted = static_cast<std::size_t>((ranks + launch.per_node - 1) / launch.per_node);
   while (launch.nodes.size() > wanted) {
@@ -120,17 +120,17 @@ void Drawing::draw_capture(Launch& launch) {
   launch.capture = kModes[captures_() % kModes.size()];
 }
 
-/// Another number of ranks, mostly a small one, on nodes of which some are those of before, maybe in another order.
+/// Draws another number of ranks, usually small, on nodes of which some are old ones, perhaps in another order.
 void Drawing::resize(Launch& launch) {
   launch.ranks = 1 + below(once_in(8) ? 16 : once_in(2) ? 8 : 4);
   launch.per_node = std::max((launch.ranks + kMostNodes - 1) / kMostNodes, 1 + below(4));
   if (once_in(3)) std::shuffle(launch.nodes.begin(), launch.nodes.end(), random_);
   fit_nodes(launch, launch.ranks);
-  // Who leaves the options as they were may have too few nodes for the scheme.
+  // With unchanged options, the launch may have too few nodes for the scheme.
   if (!once_in(3)) draw_scheme(launch);
 }
 
-/// As the user who changes something between two launches.
+/// Acts as a user who changes settings between two launches.
 void Drawing::reconfigure(Launch& launch, int ranks) {
   if (once_in(4)) launch.mode = launch.mode == "daemon" ? "embedded" : "daemon";
   if (once_in(4)) draw_tiers(launch);
@@ -215,7 +215,7 @@ void Drawing::draw_destruction(Launch& launch, int ranks) {
   launch.forget = once_in(2);
 }
 
-/// Where the job goes on: on the same nodes, empty or not, on spare ones, or on one that was replaced before.
+/// Chooses where the job continues: on the same nodes, empty or not, on spares, or on a node that was replaced before.
 void Drawing::replace_nodes(Launch& launch, const std::vector<int>& lost) {
   const bool with_spares = once_in(2);
   for (int& node : launch.nodes) {
@@ -276,7 +276,7 @@ void clear_failures(Launch& launch) {
   launch.flipped_segment = plain.flipped_segment;
 }
 
-/// The next launch of a job begins where this one has ended.
+/// Starts the job's next launch from the state at the end of this one.
 void Drawing::next_after(Launch& launch, int ranks) {
   const auto lost = launch.lost;
   clear_failures(launch);
@@ -316,7 +316,7 @@ void Drawing::draw_one_failure(Launch& launch, int ranks) {
 
 void Drawing::draw_few_acts(Launch& launch) {
   launch.acts = {Act::restore};
-  // What is said of a version that others wrote.
+  // The program asks about a version that other ranks wrote.
   if (launch.scheme != "single" && once_in(4)) launch.acts.push_back(Act::node);
   if (launch.store == "works" && once_in(6)) launch.acts.push_back(Act::store);
   for (int left = below(4); left > 0; --left) {
@@ -343,7 +343,7 @@ Scenario Drawing::elastic() {
   for (int number = 0; number < launches; ++number) {
     draw_division(launch);
     launch.store = store;
-    // Without a network and a store nodes wait for each other, half a minute at each choice (docs/developing.md).
+    // Without network and store, nodes wait half a minute for each other at each choice (docs/developing.md).
     for (int tries = 0; store == "full" && launch.scheme == "single" && launch.nodes.size() > 1 && tries < 4; ++tries)
       draw_scheme(launch);
     draw_few_acts(launch);

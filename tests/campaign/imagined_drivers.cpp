@@ -1,4 +1,4 @@
-// Drivers without Perdure: one that keeps every promise, and one that breaks some.
+// Implements drivers without Perdure: one that keeps every promise, and one that breaks some.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ class IdealDriver : public Driver {
   Answer restore(const Job& job, Version& now) const;
   Answer go_back(const Job& job, Version& now) const;
   Answer answer(const Job& job, Act act, std::uint64_t step, Version& now);
-  std::map<std::string, std::vector<Version>> versions_;  // of a name and its owner, in their order
+  std::map<std::string, std::vector<Version>> versions_;  // for each name and owner, in order
   std::map<std::string, std::string> owners_;
   bool refused_ = false;
 };

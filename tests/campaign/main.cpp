@@ -1,12 +1,14 @@
+// Runs drawn scenarios against Perdure, and shrinks those that violate a promise.
+//
 // perdure_campaign [--elastic] --runs N --seed S [--at-once K] [--limit SECONDS] [--tries N]
 //                  [--lie older|flipped|not-found|element]
 // perdure_campaign --scenario TEXT
 // perdure_campaign [--elastic] --show SEED
 //
-// --elastic draws jobs whose arrays go from one number of ranks to others, with one failure at most.
-// Runs the scenarios of N seeds, from S on, each in a process and a directory of its own. One that violates a promise
-// is printed, made smaller, and printed again with the command that repeats it. The last line is "N runs, M failed";
-// the status is 0 only when none failed.
+// --elastic draws jobs whose arrays move to other numbers of ranks, with one failure at most.
+// Runs the scenarios of N seeds, from S on, each in its own process and directory. If one violates a promise, the
+// program prints it, shrinks it, and prints it again with the command that repeats it. The last line is "N runs, M
+// failed"; the status is 0 only if none failed.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -35,7 +37,7 @@ struct Arguments {
   unsigned seed = 1;
   double limit_s = 240;
   std::string lie, scenario;
-  std::string scenarios;  ///< a file of them
+  std::string scenarios;  ///< a file of scenarios
   std::optional<unsigned> show;
   bool elastic = false;  ///< arrays on other numbers of ranks, with one failure at most
   Scenario drawn(unsigned of_seed) const { return elastic ? draw_elastic(of_seed) : draw_scenario(of_seed); }
@@ -45,17 +47,17 @@ volatile sig_atomic_t interrupted = 0;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// One scenario in a process, which leads a group of its own; all it starts ends with this.
+/// Runs one scenario in a process that leads its own process group; the destructor ends all that it started.
 class Run {
  public:
   Run(Scenario scenario, unsigned seed, const Arguments& arguments);
   ~Run() { end(); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
-  /// Looks for what it says. True when it has ended, by itself or at its time limit.
+  /// Reads its output. Returns true once it has ended, by itself or at its time limit.
   bool is_over();
   bool failed() const { return failed_; }
-  /// The rule that was violated, and then all about it.
+  /// The violated rule, and then the whole report.
   std::string rule() const { return said_.substr(0, said_.find('\n')); }
   const std::string& said() const { return said_; }
   const Scenario& scenario() const { return scenario_; }
@@ -145,7 +147,7 @@ void Run::end() {
   end_everything_in(directory_.path());
 }
 
-/// Runs it to its end, alone.
+/// Runs the scenario to its end, alone.
 std::unique_ptr<Run> run_alone(const Scenario& scenario, unsigned seed, const Arguments& arguments) {
   auto run = std::make_unique<Run>(scenario, seed, arguments);
   while (interrupted == 0 && !run->is_over()) ::usleep(5000);  // wait: a run has its own limit
@@ -157,7 +159,7 @@ std::string command_of(const Scenario& scenario, const Arguments& arguments, con
          text_of(scenario) + "'";
 }
 
-/// Prints the failure, the smallest scenario found that fails in the same way, and how to repeat it.
+/// Prints the failure, the smallest scenario that fails in the same way, and the command that repeats it.
 void tell_failure(const Run& run, const Arguments& arguments, const char* program) {
   std::printf("FAILED: seed %u\n%s%s", run.seed(), text_of(run.scenario()).c_str(), run.said().c_str());
   std::printf("making it smaller, at most %d tries\n", arguments.tries);
@@ -174,7 +176,7 @@ void tell_failure(const Run& run, const Arguments& arguments, const char* progra
   };
   Scenario smallest = run.scenario();
   const bool repeats = arguments.tries > 0 && (fails(smallest) || fails(smallest) || fails(smallest));
-  // What fails once may have done so by chance: what is told is to fail again.
+  // A single failure may be chance, so the reported scenario must fail twice.
   if (repeats)
     smallest = shrink(
         smallest, [&](const Scenario& one) { return fails(one) && fails(one); }, arguments.tries);
@@ -225,7 +227,7 @@ int run_scenario(const Arguments& arguments) {
   return run->failed() ? 1 : 0;
 }
 
-/// Those of a file, between empty lines; lines that begin with # say why they are kept.
+/// Runs the scenarios of a file, which are separated by empty lines; lines that begin with # say why they are kept.
 int run_scenarios_of(const std::string& path, Arguments arguments) {
   std::ifstream file(path);
   if (!file) {

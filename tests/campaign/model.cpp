@@ -28,16 +28,16 @@ bool contains(const std::vector<int>& nodes, int node) {
 
 bool is_killed(const Launch& launch) { return !launch.crash.empty() || !launch.killed.empty(); }
 
-/// Of threads or memory.
+/// The launch is refused threads or memory.
 bool gets_less(const Launch& launch) { return !launch.refused.empty(); }
 
-/// What somebody else's failure, or nobody yet, is told.
+/// Errors that are caused by another process's failure, or that may be temporary.
 bool may_pass(int status) {
   return status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED || status == PERDURE_TIMEOUT ||
          status == PERDURE_BUSY;
 }
 
-/// What a wait may say of a version of which a part is nowhere.
+/// Results that a wait may give for a version of which a part is lost.
 bool is_explained(int status) {
   return may_pass(status) || status == PERDURE_NOT_FOUND || status == PERDURE_INCOMPLETE;
 }
@@ -49,14 +49,14 @@ std::string quoted(const Answer& answer) {
 
 }  // namespace
 
-/// What is known while a launch is judged.
+/// The state of judging one launch.
 struct Model::Judging {
   const Launch& launch;
   std::size_t number;
   const Told& told;
-  std::uint64_t base = 0;  ///< the state that the program has, 0: that of a start
+  std::uint64_t base = 0;  ///< the step of the program's state, 0 at a start
   bool writes = false;     ///< it has captured something, and so owns the name
-  bool goes_on = true;     ///< after a restore that failed it does not
+  bool goes_on = true;     ///< false after a failed restore
   std::vector<Violation> found{};
   void violation(std::string rule, const std::string& text) {
     found.push_back({std::move(rule), "launch " + std::to_string(number + 1) + ": " + text});
@@ -97,8 +97,8 @@ bool Model::survives_at_node(const Attempt& attempt, const Launch& launch) const
   return true;
 }
 
-/// With all its nodes, so that a launch finds what nobody protects. Of arrays each rank needs what others have: that is
-/// on another node, too, which engines reach only with a network, or is in the store.
+/// Whether the launch finds the version without redundancy, because all its nodes are there. With arrays each rank
+/// needs elements of other ranks. Across nodes, engines reach those only with a network, or in the store.
 bool Model::is_where_it_was(const Attempt& attempt, const Launch& launch) const {
   const auto& nodes = attempt.layout.nodes;
   const bool intact = std::all_of(nodes.begin(), nodes.end(), [&](int node) { return attempt.intact.contains(node); });
@@ -109,7 +109,7 @@ bool Model::is_where_it_was(const Attempt& attempt, const Launch& launch) const 
          std::all_of(nodes.begin(), nodes.end(), [&](int node) { return contains(launch.nodes, node); });
 }
 
-/// In the store, and retention has not given it up for newer ones that were damaged since.
+/// Whether the store has the version, and retention has not retired it for newer ones that were damaged since.
 bool Model::is_the_store_s(std::size_t number, const Launch& launch) const {
   const Attempt& attempt = attempts_[number];
   if (attempt.level < PERDURE_LEVEL_STORE || attempt.store_gone || attempt.damaged_in_store) return false;
@@ -128,7 +128,7 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   const Attempt& attempt = attempts_[number];
   if (attempt.left || attempt.refused || attempt.forgotten || attempt.level < PERDURE_LEVEL_PROCESS) return false;
   if (is_the_store_s(number, launch)) return true;
-  // What the store has, or had before it was damaged there, is given up on the nodes.
+  // The nodes give up versions that the store has, or had before damage there.
   if (attempt.level >= PERDURE_LEVEL_STORE || (attempt.store_gone && attempt.may_be_stored)) return false;
   if (attempt.damaged_in_store) return false;
   if (attempt.may_be_stored && launch.store == "unreadable") return false;
@@ -139,8 +139,8 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
     newer_acknowledged = newer_acknowledged || newer.level >= PERDURE_LEVEL_PROCESS;
     newer_survives = newer_survives && survives_at_node(newer, launch);
   }
-  // A newer one may be at level node without our knowing: then that counts.
-  // Pieces that have to come to other nodes need room there.
+  // A newer version may have reached level node unnoticed; then that one counts.
+  // Pieces that have to move to other nodes need room there.
   const bool arrays = scenario_.jobs[static_cast<std::size_t>(attempt.job)].arrays != 0;
   const bool fits = has_room(launch) || (!arrays && attempt.layout.nodes == launch.nodes);
   if (attempt.level == PERDURE_LEVEL_NODE && newer_survives && fits && survives_at_node(attempt, launch)) return true;
@@ -154,7 +154,7 @@ std::optional<std::size_t> Model::required(const Launch& launch) const {
   return std::nullopt;
 }
 
-/// Some of it is certainly there, so that nobody may call this a first start.
+/// A part certainly exists, so that no launch may call this a first start.
 bool Model::is_proof(const Attempt& attempt, const Launch& launch) const {
   if (attempt.refused || attempt.forgotten || attempt.left || attempt.level < PERDURE_LEVEL_PROCESS) return false;
   if (attempt.level >= PERDURE_LEVEL_STORE) return !attempt.store_gone && launch.store != "unreadable";
@@ -204,13 +204,13 @@ void Model::judge_act(Judging& now, std::size_t act) {
     if (!answer.done) continue;
     any_done = true;
     (answer.status == PERDURE_OK ? good : bad) = true;
-    // Of those that failed the one that knows why.
+    // Among failed ranks, prefers the one that knows the cause.
     if (one == nullptr || (one->status == PERDURE_PEER_FAILED && answer.status != PERDURE_OK)) one = &answer;
   }
   const Act kind = now.launch.acts[act];
   if (!begun) return;
   const std::string what = name_of(kind);
-  // After all have staged, a commit that gets no memory is one rank's own failure.
+  // After all ranks have staged, a commit that gets no memory is the failure of one rank.
   const bool own = kind == Act::close || ((kind == Act::checkpoint || kind == Act::rewrite) && gets_less(now.launch));
   if (any_done && good && bad && !own)
     now.violation("if any rank fails, all ranks get an error", what + ": one of them was told " + quoted(*one));
@@ -230,7 +230,7 @@ void Model::judge_act(Judging& now, std::size_t act) {
   Answer none;
   const Answer& answer = any_done ? *one : none;
   if (kind == Act::checkpoint || kind == Act::rewrite) {
-    // The ranks agree on the number, so that each that has begun knows it.
+    // The ranks agree on the number, so each rank that has begun knows it.
     for (const auto& rank : now.told.answers)
       if (rank[act].begun) none.version = std::max(none.version, rank[act].version);
     return judge_checkpoint(now, act, any_done ? answer : none);
@@ -253,7 +253,7 @@ void Model::leave_what_is_newer(int job, std::uint64_t step) {
 
 void Model::judge_restore(Judging& now, const Answer& answer, bool latest) {
   if (answer.status != PERDURE_OK) return judge_failed_restore(now, answer, latest);
-  // Whose the name is by now is in the store.
+  // The store records the current owner of the name.
   if (is_foreign(now.launch, true) && now.launch.store != "unreadable")
     now.violation("a job never goes on from another job's state", "it restored state " + std::to_string(answer.step));
   Attempt* const attempt = find(answer.step);
@@ -298,17 +298,17 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const bool device = status == PERDURE_IO && now.launch.store != "works";
   const bool nothing = status == PERDURE_NOT_FOUND;
   const bool parts = status == PERDURE_INCOMPLETE || status == PERDURE_CORRUPT;
-  // What could not be read for want of memory is not told from damage yet.
+  // Missing memory for a read is not distinguished from damage yet.
   const bool for_want = gets_less(now.launch) && !nothing;
-  // What has to be fetched or rebuilt needs room on the node; what an engine that was left has in a tier that the ranks
-  // cannot open needs a descriptor.
+  // Pieces that have to be fetched or rebuilt need room on the node. A tier of a left engine that the ranks cannot open
+  // needs a descriptor.
   const bool left = now.number > 0 && scenario_.launches[now.number - 1].engines == "left";
   const bool no_tier = now.launch.missing >= 0 && (now.launch.tiers == "memory" || left);
   const bool no_room = status == PERDURE_NO_SPACE && (!has_room(now.launch) || no_tier);
   const bool other_number = !latest && status == PERDURE_MISMATCH;
   if (!nothing && !parts && !passes && !device && !for_want && !no_room && !other_number)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
-  if (!latest) return nothing ? judge_first_start(now, answer) : void();  // the program stays where it is
+  if (!latest) return nothing ? judge_first_start(now, answer) : void();  // the program keeps its state
   now.goes_on = nothing;
   if (for_want) return;
   const auto wanted = required(now.launch);
@@ -343,7 +343,7 @@ void Model::judge_look(Judging& now, const Answer& answer) {
 
 void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer) {
   const std::uint64_t step = step_of(now.number, act);
-  // What is newer than what the program went on from is a branch that it left.
+  // Versions newer than the restored one form a branch that the program left.
   if (now.base != step) leave_what_is_newer(now.launch.job, now.base);
   Attempt fresh;
   fresh.job = now.launch.job;
@@ -366,11 +366,11 @@ void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer
 void Model::judge_wait(Judging& now, const Answer& answer, int level) {
   Attempt* const attempt = find(now.base);
   if (attempt == nullptr) return;
-  // A restore on other ranks completes nothing at the store, and brings the nodes only what their ranks need.
+  // A restore on other ranks completes nothing at the store, and brings nodes only the pieces that their ranks need.
   const bool others = attempt->ranks != scenario_.ranks_of(now.launch) && !is_where_it_was(*attempt, now.launch);
   const bool possible = level == PERDURE_LEVEL_STORE || !groups_of(now.launch).empty();
   if (answer.status == PERDURE_OK) {
-    // An engine that was started since knows less, and who gets no memory may not even ask.
+    // An engine that started later knows less, and a rank without memory may not even be able to ask.
     const bool not_asked = answer.level == PERDURE_LEVEL_NONE && gets_less(now.launch);
     if (answer.level < level && !not_asked && !is_killed(now.launch))
       now.violation("the level told is the one that was waited for",
@@ -392,7 +392,7 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
 
 void Model::judge_close(Judging& now, const Answer& answer) {
   if (answer.status != PERDURE_OK) {
-    // Redundancy of what other ranks wrote may stay.
+    // Redundancy of versions by other ranks may remain.
     const bool rest = answer.status == PERDURE_INCOMPLETE &&
                       std::any_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
                         return attempt.job == now.launch.job && attempt.ranks != scenario_.ranks_of(now.launch);
@@ -401,14 +401,14 @@ void Model::judge_close(Judging& now, const Answer& answer) {
       now.violation("every call succeeds where nothing fails", "close: " + quoted(answer));
     return;
   }
-  // With an embedded engine nothing remains behind: the newest is in the store.
+  // With an embedded engine nothing remains to be done: the newest version is in the store.
   Attempt* const attempt = find(now.base);
   if (now.launch.mode == "embedded" && attempt != nullptr && launch_of(now.base) == now.number)
     attempt->level = PERDURE_LEVEL_STORE;
 }
 
-/// Whose the name is stands in the store, from its first write on, if that store took it; who has stopped for a while
-/// may be taken for dead.
+/// The store records a name's owner from its first write on, if the store accepted it. An owner that has stopped for a
+/// while may be taken for dead.
 void Model::judge_rival(Judging& now) {
   if (!now.told.rival || now.launch.store != "works" || now.launch.hung >= 0 || gets_less(now.launch)) return;
   const auto owners = owners_.find(scenario_.jobs[static_cast<std::size_t>(now.launch.job)].name);
@@ -432,7 +432,7 @@ void Model::destroyed(std::size_t number, const Destroyed& what) {
     for (const auto& [node, step] : what.slots)
       if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_on.insert(node);
     const bool same_name = scenario_.jobs[static_cast<std::size_t>(attempt.job)].name == name;
-    // It is in the store that a name was forgotten: nodes may bring back what they have of it (known defect).
+    // The store records that a name was forgotten. Nodes may bring back their versions of it (known defect).
     if (what.store && attempt.forgotten) {
       attempt.forgotten = false;
       attempt.left = true;

@@ -1,6 +1,6 @@
 #pragma once
-// What Perdure has promised to the jobs of a scenario, and whether what it answered keeps it. Pure: told what each rank
-// was told, and what was destroyed. Where it cannot know, it expects less, never more.
+// Models Perdure's promises to the jobs of a scenario, and judges whether its answers keep them. Pure: the caller
+// reports each rank's answers and all destruction. If the model cannot know, it expects less, never more.
 #include <map>
 #include <optional>
 #include <set>
@@ -11,33 +11,33 @@
 
 namespace perdure::campaign {
 
-/// What a rank was told at one act.
+/// The result of one act on one rank.
 struct Answer {
-  bool begun = false, done = false;  ///< not done: it died before
+  bool begun = false, done = false;  ///< done is false if the rank died before the end
   int status = 0;                    ///< a perdure_status
-  std::uint64_t step = 0;            ///< of the state that the rank has then
+  std::uint64_t step = 0;            ///< of the rank's state afterwards
   std::int64_t version = -1;         ///< restored, looked up, or written
-  bool right = true;                 ///< the state is that of this step, bit for bit; else `text` says what is not
+  bool right = true;                 ///< the state is exactly that of `step`; else `text` says how it differs
   bool touched = false;              ///< a restore has written something
-  int level = 0;                     ///< after a wait, what perdure_level_reached says
+  int level = 0;                     ///< after a wait: the result of perdure_level_reached
   std::string text{};                ///< of the error
 };
 
-/// What a launch came to.
+/// The outcome of a launch.
 struct Told {
   std::vector<std::vector<Answer>> answers;  ///< by rank and act
   bool all_opened = true;
   std::string why_not_opened{};
-  std::optional<int> rival{};  ///< what the rival was told while all ranks lived: a perdure_status
+  std::optional<int> rival{};  ///< the rival's perdure_status while all ranks lived
   bool hung = false;           ///< it was killed at its time limit
-  bool stopped = false;        ///< ranks ended with something else than what the scenario says
+  bool stopped = false;        ///< ranks ended otherwise than the scenario says
 };
 
-/// What was destroyed after a launch.
+/// Everything that was destroyed after a launch.
 struct Destroyed {
   std::vector<int> nodes{};
-  std::vector<std::int64_t> versions_in_store{};  ///< of the launch's job, with a flipped bit
-  /// Where a bit of a state was flipped in a slot: the node, and the state's step.
+  std::vector<std::int64_t> versions_in_store{};  ///< versions of the launch's job with a flipped bit
+  /// Slots in which a bit of a state was flipped: the node, and the state's step.
   std::vector<std::pair<int, std::uint64_t>> slots{};
   bool store = false;
   bool forgotten = false;
@@ -45,38 +45,37 @@ struct Destroyed {
 
 /// A promise that was not kept.
 struct Violation {
-  std::string rule;  ///< which, in a few words; the same for the same defect
+  std::string rule;  ///< the rule's name in a few words; the same for the same defect
   std::string text;
 };
 
 class Model {
  public:
   explicit Model(const Scenario& scenario) : scenario_(scenario) {}
-  /// To be called for each launch, in order: what it answered against what was promised. Promises of this launch count
-  /// from then on.
+  /// Judges one launch against earlier promises, and records its own. Must be called for each launch, in order.
   std::vector<Violation> judge(std::size_t launch, const Told& told);
-  /// And after it what was destroyed.
+  /// Records the destruction after the launch.
   void destroyed(std::size_t launch, const Destroyed& what);
-  /// What is promised now, for people.
+  /// Describes the current promises for people.
   std::string text() const;
 
  private:
-  /// One writing of a version; they are in the order in which they were begun.
+  /// One attempt at a version; attempts are in the order in which they began.
   struct Attempt {
     int job = 0;
     std::uint64_t step = 0;
     std::int64_t version = 0;
-    int level = 0;               ///< told by a call that succeeded
+    int level = 0;               ///< the highest level that a successful call reported
     bool refused = false;        ///< the ranks were told that it failed
-    bool left = false;           ///< of a branch that the program left: may go
+    bool left = false;           ///< of a branch that the program left; may disappear
     bool forgotten = false;      ///< must not come back
     bool may_be_stored = false;  ///< the store has worked since
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    std::set<int> damaged_on{};  ///< nodes of which a slot has a flipped bit: as good as lost
-    int ranks = 0;               ///< that captured it
-    Launch layout{};             ///< on which nodes, with which redundancy
-    std::set<int> intact{};      ///< of its nodes, those that still have what they had
+    std::set<int> damaged_on{};  ///< nodes with a flipped bit in a slot: as good as lost
+    int ranks = 0;               ///< number of ranks that captured it
+    Launch layout{};             ///< the nodes and redundancy at that time
+    std::set<int> intact{};      ///< its nodes that still have their data
   };
 
   Attempt* find(std::uint64_t step);
@@ -104,7 +103,7 @@ class Model {
 
   const Scenario& scenario_;
   std::vector<Attempt> attempts_;
-  std::map<std::string, std::set<int>> owners_;  ///< of a name: jobs that may own it; -1: nobody
+  std::map<std::string, std::set<int>> owners_;  ///< for each name: jobs that may own it; -1: none
   bool store_was_there_ = false;
 };
 

@@ -135,7 +135,7 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// Names of a program are all different: which of two of one name is meant is for other tests.
+// The names in one program are all different; other tests cover equal names.
 bool is_code(const Code& code) {
   std::set<int> ids;
   std::set<std::string> names;
@@ -160,13 +160,13 @@ bool is_start(const Start& start) {
                      one_of(start.mode, {"embedded", "daemon"}) && one_of(start.stop, {"", "term", "kill"}) &&
                      one_of(start.end, {"close", "return", "exit", "quick", "abort"});
   const bool from = one_of(start.from, {"latest", "none", "left"}) || is_number(start.from);
-  // Who computes for ever has to be ended.
+  // A start that computes for ever needs a signal to end it.
   const bool ends = !start.computes || !start.stop.empty();
   return words && from && ends && !start.name.empty() && !start.study.empty() && start.writes >= 0 &&
          start.writes <= 50 && is_code(start.code);
 }
 
-/// People with one thing less.
+/// Makes scenarios with one thing less.
 class FewerPeople {
  public:
   explicit FewerPeople(const People& from) : from_(from) {}
@@ -262,7 +262,7 @@ base::Result<People> people_from(const std::string& text) {
 
 std::vector<People> smaller_ones(const People& people) { return FewerPeople(people).all(); }
 
-// Memory changes before the last of the checkpoints that the program makes by itself.
+// The memory changes before the last of the program's own checkpoints.
 std::vector<int> counts_at(const Start& start, std::size_t turn) {
   std::vector<int> counts;
   std::vector<std::size_t> followed;

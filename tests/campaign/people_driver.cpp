@@ -1,4 +1,4 @@
-// Starts as processes of their own, alone or below `perdure run`, which a moment ends.
+// Runs starts as processes, alone or under `perdure run`, and ends them at the given moment.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -44,7 +44,7 @@ class RealPeople : public PeopleDriver {
   void hear(Heard& heard) const;
 
   std::string directory_;
-  std::map<std::string, std::string> left_;  // of a name: the branch that was left last
+  std::map<std::string, std::string> left_;  // for each name: the branch left last
 };
 
 RealPeople::Settings RealPeople::settings(const People& people, const Start& start) const {
@@ -101,7 +101,7 @@ std::vector<std::string> RealPeople::command(const People& people, std::size_t n
 
 void RealPeople::become(const std::vector<std::string>& words, const Start& start) const {
   ::setpgid(0, 0);
-  // Nobody handles a signal for the program before it begins.
+  // The program starts without handlers for signals.
   for (const int end : {SIGINT, SIGTERM, SIGHUP}) ::signal(end, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -129,7 +129,7 @@ void RealPeople::wait_for(int pid, const Start& start, Heard& heard) const {
     const auto since = Clock::now() - begin;
     if (!stopped && since >= std::chrono::milliseconds(start.after_ms)) {
       stopped = true;
-      // Who is killed loses the supervisor and the program at once.
+      // SIGKILL hits the supervisor and the program at once.
       ::kill(start.stop == "kill" ? -pid : pid, start.stop == "kill" ? SIGKILL : SIGTERM);
     }
     if (since >= kStartLimit && !heard.hung) {
@@ -142,7 +142,7 @@ void RealPeople::wait_for(int pid, const Start& start, Heard& heard) const {
   heard.ended = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// CALL STATUS VERSION TEXT, with tabs between them.
+/// A line of output: CALL STATUS VERSION TEXT, separated by tabs.
 struct Line {
   std::string what;
   Call call;
@@ -162,7 +162,7 @@ Line line_from(const std::string& text) {
   return line;
 }
 
-// What was begun and has no outcome ended the program.
+// A call that began and has no outcome ended the program.
 void RealPeople::hear(Heard& heard) const {
   std::istringstream lines(text_in(directory_ + "/out"));
   for (std::string text; std::getline(lines, text);) {

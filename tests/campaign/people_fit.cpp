@@ -1,5 +1,5 @@
-// Which stored region fills which of a program's: the model's own reading of docs/adr/0048, which shares no code with
-// capture/matching.
+// Matches stored regions with a program's regions, as docs/adr/0048 says. This is the model's own implementation, which
+// shares no code with capture/matching.
 #include <algorithm>
 
 #include "campaign/people_model.hpp"
@@ -49,7 +49,7 @@ class Fitting {
   bool is_taken(const StoredRegion& one) const {
     return std::any_of(pairs_.begin(), pairs_.end(), [&](const auto& pair) { return pair.second == &one; });
   }
-  // A checkpoint that has the new name, too, was written by the renamed program, unless that name has gone on.
+  // A checkpoint that also has the new name was written by the renamed program, unless that name has gone on.
   bool holds(const std::string& before, const std::string& now) const {
     if (stored_as(before) == nullptr || protected_as(now) == nullptr) return false;
     if (stored_as(now) == nullptr) return true;
@@ -99,7 +99,7 @@ class Fitting {
   const Code& code_;
   const std::vector<StoredRegion>& stored_;
   std::map<std::string, std::string> renamed_;
-  std::map<int, const StoredRegion*> pairs_;  // by the number of a region of the code
+  std::map<int, const StoredRegion*> pairs_;  // by the number of a region in the code
 };
 
 }  // namespace

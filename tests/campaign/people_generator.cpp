@@ -1,4 +1,4 @@
-// Draws what people do. Most starts are as good as those of careful people; what goes wrong comes once in a while.
+// Draws user behaviour. Most starts are those of careful users; mistakes are rare.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -38,7 +38,7 @@ class PeopleDrawing {
 
   std::mt19937 random_;
   int names_ = 0;
-  std::vector<std::string> old_names_;  // that regions had
+  std::vector<std::string> old_names_;  // former names of regions
 };
 
 CodeRegion PeopleDrawing::region(const Code& code) {
@@ -69,7 +69,7 @@ Code PeopleDrawing::first_code() {
 void PeopleDrawing::add(Code& code, bool declared) {
   if (code.regions.size() > 8) return;
   CodeRegion added = region(code);
-  // A name that another region had before.
+  // Draws a name that another region had before.
   if (!old_names_.empty() && once_in(3)) added.name = one_of(old_names_);
   added.optional = declared;
   code.regions.push_back(added);
@@ -118,7 +118,7 @@ void PeopleDrawing::change(Code& code, bool declared) {
   }
 }
 
-// What is not a program is drawn again: names come back, and renames may go round.
+// Draws again if the result is no valid program: names may repeat, and renames may form a cycle.
 Code PeopleDrawing::changed(Code code) {
   const bool declared = !once_in(3);
   for (int tries = 0; tries < 20; ++tries) {
@@ -156,13 +156,13 @@ void PeopleDrawing::draw_end(Start& start) {
 }
 
 void PeopleDrawing::draw_limits(Start& start) {
-  // `perdure run`, its flush and perdured have limits of their own; a program alone is looked at.
+  // `perdure run`, its flush and perdured have their own limits, so only programs without them are limited.
   const bool alone = !start.supervised && start.mode == "embedded" && start.stop.empty();
   if (alone && once_in(6)) start.descriptors = 8 + below(60);
   if (once_in(8)) start.room_kib = 128 * (1 + below(8));
 }
 
-// Of a study whose second case is started in the first one's directory.
+// Starts the second case of a study in the first one's directory.
 Start PeopleDrawing::another_case(Start start) {
   start.study = start.study == "a" ? "b" : "a";
   start.stop.clear();
@@ -172,7 +172,7 @@ Start PeopleDrawing::another_case(Start start) {
   return start;
 }
 
-// A job that dies and may come back later.
+// Draws a job that dies and may come back later.
 Start PeopleDrawing::another_job() {
   Start start;
   start.name = "other" + std::to_string(below(2));

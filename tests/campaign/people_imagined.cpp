@@ -1,5 +1,5 @@
-// Drivers without a store: one that keeps every promise to people, and ones that break some. Which regions fit is asked
-// of the product's own matching: so the model's reading of that is compared with it, seed by seed.
+// Implements drivers without a store: one that keeps every promise to users, and ones that break some. They ask the
+// product's own matching which regions fit. So each seed compares the model's matching with the product's.
 #include <algorithm>
 
 #include "campaign/people_model.hpp"
@@ -8,7 +8,7 @@
 namespace perdure::campaign {
 namespace {
 
-/// A code's regions as the product has them; nothing is at their addresses.
+/// Makes a region table from the code; the regions have no memory.
 capture::RegionTable table_of(const Code& code, const std::vector<int>& counts, bool names) {
   capture::RegionTable table;
   std::uintptr_t at = 1 << 20;
@@ -202,7 +202,7 @@ void ImaginedPeople::end(const Start& start, Heard& heard, std::size_t first) {
   if (dies && wrong_ == Wrong::loses_killed && versions_.size() > first) versions_.back().gone = true;
 }
 
-// Who is ended from outside is so at a checkpoint that follows from the moment; that one is there, or not.
+// A start that is ended from outside ends at a checkpoint that follows from the moment; that checkpoint exists or not.
 Heard ImaginedPeople::start(const People& people, std::size_t number) {
   const Start& start = people.starts[number];
   Heard heard;

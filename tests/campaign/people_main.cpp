@@ -1,9 +1,11 @@
+// Carries out drawn user behaviour, and shrinks the descriptions that violate a promise.
+//
 // perdure_people --runs N --seed S [--at-once K] [--tries N]
 // perdure_people --people TEXT | --scenarios FILE | --show SEED
 //
-// Carries out what people do, as N seeds draw it, from S on, each in a directory of its own. What violates a promise is
-// printed, made smaller, and printed again with the command that repeats it. The last line is "N runs, M failed"; the
-// status is 0 only when none failed.
+// It runs the descriptions of N seeds, from S on, each in its own directory. If one violates a promise, the program
+// prints it, shrinks it, and prints it again with the command that repeats it. The last line is
+// "N runs, M failed"; the status is 0 only if none failed.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,7 +35,7 @@ struct Arguments {
 volatile sig_atomic_t interrupted = 0;
 
 struct Outcome {
-  std::string rule;  ///< that was violated first; empty: none
+  std::string rule;  ///< the first violated rule; empty: none
   std::string said;
 };
 
@@ -73,7 +75,7 @@ void tell_failure(const People& people, unsigned seed, const Outcome& outcome, c
   std::fflush(stdout);
 }
 
-/// Every K-th of the runs, from `first` on; how many failed.
+/// Runs every K-th description from `first` on; returns how many failed.
 int run_some(int first, const Arguments& arguments, const char* program) {
   int failed = 0;
   for (int i = first; i < arguments.runs && interrupted == 0; i += arguments.at_once) {
@@ -119,7 +121,7 @@ int run_text(const std::string& text) {
   return outcome.rule.empty() ? 0 : 1;
 }
 
-/// Those of a file, between empty lines; lines that begin with # say why they are kept.
+/// Runs the descriptions of a file, which are separated by empty lines; lines that begin with # say why they are kept.
 int run_scenarios_of(const std::string& path) {
   std::ifstream file(path);
   int worst = file ? 0 : 2;

@@ -17,7 +17,7 @@ std::string status_text(int status) { return perdure_status_name(static_cast<per
 
 bool is_limited(const Start& start) { return start.descriptors > 0 || start.room_kib > 0; }
 
-/// What a small limit may be told as: never as something that is wrong with what is stored.
+/// Errors that a small limit may cause; none may claim that stored data is wrong.
 bool is_of_a_limit(const Start& start, const Call& call) {
   if (!is_limited(start)) return false;
   const bool room = call.status == PERDURE_NO_SPACE || call.status == PERDURE_TIMEOUT;
@@ -43,10 +43,10 @@ struct PeopleModel::Judging {
   const Start& start;
   const Heard& heard;
   std::vector<Violation> violations{};
-  int from = -1;            ///< what the program goes on from; -1: nothing
+  int from = -1;            ///< the version that the program resumed from; -1: none
   bool wrote = false;       ///< in this start
-  bool ends_here = false;   ///< a program that was told this stops
-  std::vector<int> mine{};  ///< what it has written
+  bool ends_here = false;   ///< the program stops at this result
+  std::vector<int> mine{};  ///< versions that this start wrote
   void violated(const std::string& rule, const std::string& text) {
     violations.push_back({rule, "start " + std::to_string(number + 1) + ": " + text});
   }
@@ -60,7 +60,7 @@ std::optional<int> PeopleModel::newest_certain(const std::string& name) const {
   return std::nullopt;
 }
 
-// Which may be the newest that is there.
+// Returns the versions that may be the newest one.
 std::set<int> PeopleModel::candidates(const std::string& name) const {
   std::set<int> found;
   for (int i = newest_certain(name).value_or(0); i < static_cast<int>(written_.size()); ++i) {
@@ -83,7 +83,8 @@ bool PeopleModel::is_newest_of_branch(int which) const {
   return true;
 }
 
-// The newest of a branch, as far as that is known; where none is certain, what it went on from, too, and false.
+// Adds the newest version of a branch, as far as known. If none is certain, adds the branch's origin, too, and returns
+// false.
 bool PeopleModel::add_branch_of(int which, std::set<int>& may) const {
   const Written& of = written_[static_cast<std::size_t>(which)];
   for (int i = static_cast<int>(written_.size()) - 1; i >= 0; --i) {
@@ -96,7 +97,7 @@ bool PeopleModel::add_branch_of(int which, std::set<int>& may) const {
   return false;
 }
 
-// What the restore may take.
+// Returns the versions that the restore may take.
 std::set<int> PeopleModel::wanted(const Judging& now, bool& may_be_absent) const {
   const std::string& name = now.start.name;
   const auto newest = candidates(name);
@@ -177,7 +178,7 @@ void PeopleModel::judge_restored(Judging& now, const std::set<int>& may) {
 void PeopleModel::judge_refused_restore(Judging& now, const std::set<int>& may) {
   const Call& call = *now.heard.restore;
   if (is_of_a_limit(now.start, call)) return;
-  // A machine that was lost may leave a part of a version in the store.
+  // The loss of a machine may leave a part of a version in the store.
   const bool parts_only = call.status == PERDURE_INCOMPLETE && !newest_certain(now.start.name) && !may.empty();
   if (parts_only) return;
   if (call.status != PERDURE_MISMATCH)
@@ -250,7 +251,7 @@ int PeopleModel::write(Judging& now, const Call& call, std::size_t turn) {
   return now.mine.back();
 }
 
-// Of its first version: what is newer than what it goes on from stays behind, and it says so.
+// The first version of a new branch must report the newer versions that stay behind.
 void PeopleModel::judge_message(Judging& now) const {
   const auto kept = kept_branch(now.heard.said);
   std::set<std::int64_t> may;
@@ -290,7 +291,7 @@ void PeopleModel::judge_checkpoint(Judging& now, const Call& call, std::size_t t
                       ": its owner has 0 elements",
                   "an owner without elements is refused by name");
   }
-  // Nobody is certain of the owner where the run before ended by a kill: then another case may hear of that first.
+  // The owner is uncertain if the run before was killed: another case may then learn of it first.
   const bool of_another = call.status == PERDURE_MISMATCH && !owned_[start.name];
   if (refused && !of_another)
     return expect(PERDURE_EXISTS, "new_start is refuse", "a new start is refused where that is wanted");
@@ -315,7 +316,7 @@ void PeopleModel::judge_checkpoint(Judging& now, const Call& call, std::size_t t
   cases_[start.name].insert(start.study);
   if (!call.done) return;
   cases_[start.name] = {start.study};
-  // Whose a name is, is noted in the store, which a small limit may keep away.
+  // The store records a name's owner, unless a small limit prevents that.
   owned_[start.name] = owned_[start.name] || !is_limited(start);
 }
 
@@ -330,7 +331,7 @@ void PeopleModel::judge_checkpoints(Judging& now) {
     judge_checkpoint(now, now.heard.checkpoints[turn], turn);
 }
 
-// Which goodbye stores what was acknowledged.
+// Judges whether the program's end stores all acknowledged versions.
 void PeopleModel::judge_end(Judging& now) {
   const Start& start = now.start;
   const Heard& heard = now.heard;
@@ -341,7 +342,7 @@ void PeopleModel::judge_end(Judging& now) {
                                            : start.end == "return" || start.end == "exit";
   const bool lacks = has(heard.said, "not stored:") || has(heard.said, "not at the store");
   const bool watched = start.supervised && start.stop != "kill";
-  // A second one who asks for the end, ends the wait for the store, too: then it is told, and the status is no 0.
+  // A second request to end also ends the wait for the store. The user is then told, and the status is not 0.
   if (watched && lacks && start.stop.empty() && !is_limited(start))
     now.violated("perdure run stores what its program left", heard.said);
   if (watched && lacks && heard.ended == 0)

@@ -1,6 +1,6 @@
 #pragma once
-// What must come back to people, and what they must be refused, with which words. Pure: told what each start heard.
-// Where it cannot know, it expects less, never more.
+// Models which data users must get back, which requests must be refused, and with which words. Pure: the caller reports
+// the results of each start. If the model cannot know, it expects less, never more.
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@ namespace perdure::campaign {
 
 /// One call of the program.
 struct Call {
-  bool done = false;  ///< not: the program ended within it
+  bool done = false;  ///< false: the program ended during the call
   int status = 0;     ///< a perdure_status
   std::int64_t version = -1;
   std::string text{};
@@ -23,30 +23,30 @@ struct Call {
 struct SeenRegion {
   int id = 0;
   bool restored = false;
-  std::int64_t value = -1;  ///< value_of(); -1: nothing was written to it; -2: its elements do not belong together
+  std::int64_t value = -1;  ///< value_of(); -1: nothing was written to it; -2: its elements have different origins
 };
 
-/// What a start heard.
+/// The results of a start.
 struct Heard {
   std::optional<Call> open{}, restore{}, close{};
   std::vector<SeenRegion> regions{};
   int passed_over = 0;
   std::vector<Call> checkpoints{};
-  std::vector<std::string> protects{};  ///< refusals of what always can be said
-  std::string branch{};                 ///< that it was told to restore; empty: the latest
-  std::string said{};                   ///< on standard error
+  std::vector<std::string> protects{};  ///< errors of calls that must always succeed
+  std::string branch{};                 ///< the branch that it was told to restore; empty: the latest
+  std::string said{};                   ///< its standard error
   int ended = 0;                        ///< its status, or 128 + signal
   bool hung = false;                    ///< it was ended at its time limit
 };
 
-/// The branch that a start says that it leaves behind: "kept as branch 3f9a12 (newest: run@3f9a12:2)".
+/// The branch that a start reports as left behind: "kept as branch 3f9a12 (newest: run@3f9a12:2)".
 struct KeptBranch {
   std::string branch;
   std::int64_t newest = 0;
 };
 std::optional<KeptBranch> kept_branch(const std::string& said);
 
-/// A region as a checkpoint has it.
+/// A region in a checkpoint.
 struct StoredRegion {
   int id = 0;
   std::string name{};
@@ -55,30 +55,31 @@ struct StoredRegion {
 };
 std::vector<StoredRegion> stored_by(const Code& code, const std::vector<int>& counts);
 
-/// Which stored region fills which of the code's, and all that differs, as docs/adr/0048 says it. The model's own.
+/// Which stored region fills which of the code's, and all differences, as docs/adr/0048 says. The model's own
+/// implementation.
 struct Fit {
-  std::map<int, int> filled{};             ///< by the number of a region of the code: that of the stored one
-  std::vector<std::string> differences{};  ///< in the words of the refusal
+  std::map<int, int> filled{};             ///< by region number in the code: the number of the stored one
+  std::vector<std::string> differences{};  ///< in the words of the error
 };
 Fit fit_of(const Code& code, const std::vector<StoredRegion>& stored);
 
 class PeopleModel {
  public:
   explicit PeopleModel(const People& people) : people_(people) {}
-  /// To be called for each start, in order.
+  /// Judges one start. Must be called for each start, in order.
   std::vector<Violation> judge(std::size_t number, const Heard& heard);
-  /// What is promised now, for people.
+  /// Describes the current promises for people.
   std::string text() const;
 
  private:
-  /// One writing of a version; they are in the order in which they were begun.
+  /// One attempt at a version; attempts are in the order in which they began.
   struct Written {
     std::string name;
     std::int64_t number = 0, stamp = 0;
     int branch = 0;
-    int from = -1;         ///< the one that it goes on from
-    bool certain = false;  ///< it was acknowledged, and nothing that it needs was lost
-    bool stored = false;   ///< it is in the store for sure
+    int from = -1;         ///< the version that it goes on from
+    bool certain = false;  ///< it was acknowledged, and none of its data was lost
+    bool stored = false;   ///< it is certainly in the store
     bool gone = false;     ///< it must not come back
     std::vector<StoredRegion> regions{};
   };
@@ -106,46 +107,46 @@ class PeopleModel {
 
   const People& people_;
   std::vector<Written> written_;
-  std::map<std::string, std::set<std::string>> cases_;  ///< of a name: cases that may own it
-  std::map<std::string, bool> owned_;                   ///< one of these does for sure
-  std::map<std::string, std::set<int>> left_;           ///< of a name: what may have been left last
+  std::map<std::string, std::set<std::string>> cases_;  ///< for each name: cases that may own it
+  std::map<std::string, bool> owned_;                   ///< one of these certainly does
+  std::map<std::string, std::set<int>> left_;           ///< for each name: the version that may have been left last
   int branches_ = 0;
 };
 
-/// Carries out a start: on the built library, or in a test's imagination.
+/// Carries out a start: on the real library, or in a test's imagination.
 class PeopleDriver {
  public:
   virtual ~PeopleDriver() = default;
   virtual Heard start(const People& people, std::size_t number) = 0;
-  /// What the start says that happens when it has ended.
+  /// Carries out the scenario's events after the start.
   virtual void after(const People& people, std::size_t number) = 0;
 };
 
-/// Carries out all of it, as far as nothing is violated; what was violated then. `tell`: what the starts heard.
+/// Carries out all starts until a rule is violated, and returns the violations. `tell` receives the results of starts.
 std::vector<Violation> carry_out(const People& people, PeopleDriver& driver, std::string* tell = nullptr);
 
-/// What an imagined driver can be made to do wrong.
+/// Defects that an imagined driver can have.
 enum class Wrong {
   nothing,
   older,           ///< it restores the version before the newest
-  other_content,   ///< one region has what it never had
-  first_start,     ///< what does not fit is told as not-found
-  in_silence,      ///< what does not fit is filled as far as it fits
-  by_number,       ///< names count for nothing
-  one_word,        ///< of all that differs the first is told
-  touches,         ///< a restore that is refused has written something
+  other_content,   ///< one region gets content that it never had
+  first_start,     ///< a mismatch is reported as not-found
+  in_silence,      ///< a mismatch is filled as far as it fits
+  by_number,       ///< names are ignored
+  one_word,        ///< only the first difference is reported
+  touches,         ///< a refused restore has written something
   gives_up,        ///< a new start removes the run before it
-  says_nothing,    ///< and what stays behind is not told
-  any_case,        ///< another case gets what is there
+  says_nothing,    ///< the branch left behind is not reported
+  any_case,        ///< another case gets the stored data
   any_start,       ///< new_start=refuse refuses nothing
   empty_owner,     ///< an owner without elements is captured
-  loses_unclosed,  ///< what a program did not close is not stored
-  wrong_number,    ///< a number that is not there is told as not-found, whatever else is there
-  loses_killed,    ///< what a killed program had been told is lost
+  loses_unclosed,  ///< checkpoints of a program that did not close are not stored
+  wrong_number,    ///< a missing version number is reported as not-found although other versions exist
+  loses_killed,    ///< checkpoints acknowledged to a killed program are lost
 };
 std::unique_ptr<PeopleDriver> imagined_people(Wrong wrong);
 
-/// In `directory`, which is the caller's: each start is a process.
+/// Runs each start as a process in `directory`, which the caller owns.
 std::unique_ptr<PeopleDriver> real_people(const std::string& directory);
 
 }  // namespace perdure::campaign

@@ -1,6 +1,6 @@
-/* A program that people change between two starts: its regions, and what it says and does, are on its command line, as
-   KEY=VALUE. It tells each call and its outcome, a line for each, with tabs between the fields. What a region has at
-   the n-th checkpoint follows from `stamp`, n and the region's number. */
+/* A program that users change between two starts: its regions and actions are on its command line, as KEY=VALUE. It
+ * prints one line per call with the outcome, in fields separated by tabs. The content of a region at the n-th
+ * checkpoint follows from `stamp`, n and the region's number. */
 #define _POSIX_C_SOURCE 200809L
 #include <perdure/perdure.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void make(Region* region, size_t count) {
   for (size_t i = 0; i < count; ++i) region->numbers[i] = kUntouched;
 }
 
-/* ID:NAME:COUNT:TYPE:FLAGS, of which o says that it is optional and f that it is followed. */
+/* Parses ID:NAME:COUNT:TYPE:FLAGS; the flag o makes the region optional, f makes it follow its owner. */
 static void add_region(const char* text) {
   if (region_count == kMostRegions) exit(92);
   Region* region = &regions[region_count++];
@@ -87,7 +87,7 @@ static void protect(perdure_t* handle) {
   }
 }
 
-/* BEFORE>NOW, or a region that is passed over. */
+/* Declares BEFORE>NOW, or a region that is passed over. */
 static void declare(perdure_t* handle, const char* text) {
   char before[72];
   const char* now = strchr(text, '>');
@@ -111,7 +111,7 @@ static void fill(long turn) {
       put_number(&regions[i], k, ((stamp + turn) * kNumbers + regions[i].id) * kApart + (int64_t)(k % kApart));
 }
 
-/* Where the code says no type, or the one before said none, the elements may be of either. */
+/* If this code or the previous one gives no type, the elements may be integers or reals. */
 static double number_at(const Region* region, size_t i, int real) {
   double number = 0;
   memcpy(&number, &region->numbers[i], sizeof number);
@@ -127,7 +127,7 @@ static long long content_as(const Region* region, int real) {
   return value;
 }
 
-/* Which stamp and number all elements of a region are of. */
+/* Returns the stamp and number that all elements of a region share. */
 static long long content(const Region* region) {
   int touched = 0;
   for (size_t k = 0; k < region->count; ++k) touched = touched || region->numbers[k] != kUntouched;
@@ -175,7 +175,7 @@ static Region* followed(int which) {
   return NULL;
 }
 
-/* What becomes of the memory of regions that follow their owners. */
+/* Changes the memory of regions that follow their owners. */
 static void change_memory(void) {
   Region *one = followed(0), *other = followed(1);
   if (one == NULL) return;
@@ -208,7 +208,7 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Until somebody asks for the end, and the last checkpoint is made. */
+/* Runs until somebody asks for the end and the last checkpoint is made. */
 static void compute(perdure_t* handle, long turn, long long version) {
   const double begun = seconds();
   const struct timespec step = {0, 1000000};

@@ -1,5 +1,5 @@
-// The drawing of people's own parts: what it draws, what its model notices, how it makes a failure smaller. No program
-// runs.
+// Tests the parts of the people campaign: what it draws, which defects its model notices, and how it shrinks a failure.
+// Runs no program.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -20,7 +20,7 @@ std::string heard_of(const People& people, Wrong wrong) {
   return told;
 }
 
-/// The rules that are violated among so many people, each as its first one.
+/// Returns the rules that are violated in `seeds` descriptions, counting the first rule of each.
 std::set<std::string> rules_violated(Wrong wrong, unsigned seeds = kPeople) {
   std::set<std::string> rules;
   for (unsigned seed = 0; seed < seeds; ++seed) {
@@ -83,7 +83,7 @@ TEST(PeopleDrawn, DoAllThatTheyCanDo) {
     EXPECT_TRUE(drawn.contains(wanted)) << wanted;
 }
 
-// The driver asks the product's own matching which regions fit: the model's reading of it is another one.
+// The driver asks the product's own matching which regions fit; the model has its own implementation.
 TEST(PeopleModel, AgreesWithWhoKeepsEveryPromise) {
   for (unsigned seed = 0; seed < 5 * kPeople; ++seed) {
     const auto violations = carry_out(draw_people(seed), *imagined_people(Wrong::nothing));

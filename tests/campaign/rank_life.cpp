@@ -21,9 +21,9 @@ constexpr double kRepeating_s = 10;
 constexpr int kRivalPatience = 15'000;  // of 2 ms
 constexpr useconds_t kPause_us = 50'000;
 constexpr std::uint64_t kNeverCaptured = 500;    // more than acts
-constexpr double kPatience_s = 60, kHope_s = 3;  // where nothing fails, and where something does
+constexpr double kPatience_s = 60, kHope_s = 3;  // without failures, and with some
 
-/// Regions of a rank's own.
+/// Regions of the rank's own.
 class OwnRegions : public RankState {
  public:
   OwnRegions(const Job& job, int rank) : state_(rank, words_of(job, rank)) {}
@@ -55,21 +55,21 @@ struct Life {
   std::int64_t version = 0;  ///< of the state, 0 at a start
 };
 
-/// The greatest of what the ranks say.
+/// Returns the greatest value of all ranks.
 std::uint64_t greatest(const Rank& rank, std::uint64_t mine) {
   rank.communicator.allreduce(rank.communicator.context, &mine, 1, 1);
   return mine;
 }
 
-/// The call is repeated as long as some rank says that this can help; all ranks repeat it. Engines that are started for
-/// that shall not die of the launch's crash point, too. `again` gets true when it was repeated.
+/// Repeats the call on all ranks as long as some rank says that this can help. Engines that start for it must not die
+/// of the launch's crash point, too. Sets `again` if the call was repeated.
 perdure_status together(Life& life, const std::function<perdure_status()>& call, bool* again = nullptr) {
   const auto begin = std::chrono::steady_clock::now();
   perdure_status status = call();
   for (int tries = 1; tries < kTries; ++tries) {
     const bool passes = status != PERDURE_OK && perdure_error_retryable(life.handle) == 1;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    // Who waited in vain for room does not wait again.
+    // A rank that has waited for room in vain does not wait again.
     const bool in_vain = status == PERDURE_TIMEOUT || status == PERDURE_NO_SPACE || took.count() > kRepeating_s;
     if (greatest(life.rank, passes ? 1 : 0) == 0 || greatest(life.rank, in_vain ? 1 : 0) == 1) break;
     ::unsetenv("PERDURE_TEST_CRASH");
@@ -111,12 +111,12 @@ perdure_status restored(Life& life, std::int64_t version, Entry& entry) {
 perdure_status go_back(Life& life, Entry& entry) {
   const std::uint64_t step = life.state->step();
   const auto status = restored(life, std::max<std::int64_t>(1, life.version - 2), entry);
-  if (status != PERDURE_OK) life.state->advance(step);  // a part of something else may be in it
+  if (status != PERDURE_OK) life.state->advance(step);  // the restore may have written parts of another state
   return status;
 }
 
-/// Until all is copied. Where the call leaves that to be done the program goes on at once, and writes to all that it
-/// has; what was captured is that of the call all the same.
+/// Captures, and waits until all data is copied. If the call copies in the background, the program continues at once
+/// and overwrites all its memory. The version must hold the content at the call all the same.
 perdure_status capture(Life& life, std::int64_t version) {
   auto status = perdure_checkpoint(life.handle, life.name.c_str(), version);
   if (life.launch.capture == "copy" || greatest(life.rank, status == PERDURE_OK ? 0 : 1) == 1) return status;
@@ -131,7 +131,7 @@ perdure_status captured(Life& life, std::int64_t version) {
   bool again = false;
   auto status = together(
       life, [&] { return capture(life, version); }, &again);
-  // The first call may have got as far as that: then the others are told that some rank failed.
+  // The first call may already have made the version: then the other ranks are told that some rank failed.
   const bool exists = greatest(life.rank, status == PERDURE_EXISTS ? 1 : 0) == 1;
   if (again && exists) status = PERDURE_OK;
   if (status == PERDURE_OK) life.version = version;
@@ -179,14 +179,14 @@ bool makes_sense(const Life& life, Act what) {
   return !about_a_version || life.version > (what == Act::back ? 1 : 0);
 }
 
-/// Parts of arrays are what every call takes: a refusal is a mistake of the driver's.
+/// Every call accepts parts of arrays, so a refusal is a defect of the driver.
 bool protect(Life& life, std::size_t act) {
   const auto why = life.state->protect(life.handle, act);
   if (!why.empty()) std::fprintf(stderr, "rank %d: protect: %s\n", life.rank.rank, why.c_str());
   return why.empty();
 }
 
-/// Notes what is known before the call: who dies in it has told that much.
+/// Records what is known before the call, in case the rank dies in it.
 bool begin(Life& life, Act what, std::size_t number, Entry& entry) {
   const bool writes = what == Act::checkpoint || what == Act::rewrite;
   const bool moves = life.launch.moves && number > 0 && (writes || what == Act::restore || what == Act::back);
@@ -243,7 +243,7 @@ int live(const Rank& rank, const LifeOptions& options, const Scenario& scenario,
     for (int waited = 0; i == 0 && board.rival_pending && waited < kRivalPatience; ++waited)
       ::usleep(2000);  // wait: the scenario goes on without a rival that takes longer
     if (what == Act::close) return 0;
-    // Whoever cannot restore stops, unless there is nothing.
+    // A rank that cannot restore stops, unless there is no version.
     const bool refused = what == Act::restore && status != PERDURE_OK && status != PERDURE_NOT_FOUND;
     if (greatest(rank, refused ? 1 : 0) == 1) break;
     if (what == Act::restore && status != PERDURE_OK) life.state->advance(0);

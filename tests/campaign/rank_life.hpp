@@ -1,5 +1,5 @@
 #pragma once
-// What a rank of a launch does, and what it was told, in memory that outlives it.
+// Runs the acts of one rank of a launch, and records their results in memory that outlives the rank.
 #include <array>
 #include <atomic>
 
@@ -10,7 +10,7 @@ namespace perdure::campaign {
 
 inline constexpr std::size_t kMostRanks = 16, kMostActs = 16;
 
-/// As Answer, for memory that is shared.
+/// An Answer in shared memory.
 struct Entry {
   std::atomic<bool> begun = false, done = false;
   int status = 0;
@@ -24,22 +24,22 @@ struct Entry {
 
 struct Board {
   std::array<std::array<Entry, kMostActs>, kMostRanks> entries{};
-  std::atomic<int> running = 0;             ///< ranks that are past their first act
-  std::atomic<bool> rival_pending = false;  ///< the ranks wait for its end before they go on
+  std::atomic<int> running = 0;             ///< ranks that have completed their first act
+  std::atomic<bool> rival_pending = false;  ///< the ranks wait for the rival's end before they go on
   std::atomic<bool> open_failed = false;
   std::array<char, 300> why_not_opened{};
 };
 
-/// Words of a rank's state where it has no arrays.
+/// Returns the size in words of a rank's state if the job has no arrays.
 std::size_t words_of(const Job& job, int rank);
 
-/// What a rank's life is told beside its scenario.
+/// Parameters of a rank's life besides its scenario.
 struct LifeOptions {
   std::string options;  ///< of the handle
-  bool spoilt = false;  ///< one element of arrays that rank 0 restores is changed into that of another step
+  bool spoilt = false;  ///< changes one array element that rank 0 restores to another step
 };
 
-/// All acts of the launch. Returns 0, or does not return where the launch ends by SIGKILL.
+/// Runs all acts of the launch. Returns 0; does not return if the launch ends by SIGKILL.
 int live(const test_support::Rank& rank, const LifeOptions& options, const Scenario& scenario, std::size_t number,
          Board& board);
 

@@ -10,7 +10,7 @@
 namespace perdure::campaign {
 namespace {
 
-constexpr auto kNothing = std::byte{0xa5};  // where nobody has written
+constexpr auto kNothing = std::byte{0xa5};  // fills memory that nobody has written
 
 class ArrayParts : public RankState {
  public:
@@ -20,7 +20,7 @@ class ArrayParts : public RankState {
     advance(0);
   }
   std::string protect(perdure_t* handle, std::size_t act) override {
-    // What the library knows stays where it is until all of it has been declared anew.
+    // Memory that the library knows must stay valid until all parts have been declared again.
     const auto before = std::exchange(parts_, {});
     const std::uint64_t step = before[0].step();
     divide(division_at(launch_, act));
@@ -34,7 +34,7 @@ class ArrayParts : public RankState {
     came_ = false;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const auto bytes = image(i, step);
-      std::copy(bytes.begin(), bytes.end(), parts_[i].memory.begin());  // where the library knows it
+      std::copy(bytes.begin(), bytes.end(), parts_[i].memory.begin());  // the memory that the library knows
     }
   }
   std::uint64_t step() const override { return parts_[0].step(); }
@@ -82,7 +82,7 @@ class ArrayParts : public RankState {
     }
   }
 
-  // The boxes as a restore fills them.
+  // Returns the boxes as a restore fills them.
   std::vector<array::Strided> filled(std::size_t i) const {
     std::vector<array::Strided> all = parts_[i].division.boxes;
     if (!came_ || !parts_[i].division.fill_ghosts) return all;
@@ -95,7 +95,7 @@ class ArrayParts : public RankState {
     return all;
   }
 
-  /// What the memory of this part has to be at the step, beside its elements too.
+  /// Returns the expected memory of this part at the step, including gaps between elements.
   std::vector<std::byte> image(std::size_t i, std::uint64_t step) const {
     std::vector<std::byte> bytes(parts_[i].memory.size(), kNothing);
     if (i == 0) {
@@ -131,7 +131,7 @@ class ArrayParts : public RankState {
     for (unsigned d = 0; d < shape.whole.dimensions; ++d) text += (d == 0 ? "" : ", ") + std::to_string(index[d]);
     return text + "]";
   }
-  // Which step the element is of, if that is one of any launch until now.
+  // Returns which step the element belongs to, if it is one of any launch so far.
   std::string whose(const ArrayShape& shape, const array::Index& index, const std::byte* found) const {
     std::vector<std::byte> other(shape.element_bytes, kNothing);
     if (std::memcmp(other.data(), found, other.size()) == 0) return ", which was not written";
@@ -177,7 +177,7 @@ class ArrayParts : public RankState {
   std::size_t number_;
   int rank_, ranks_;
   std::vector<Part> parts_;
-  bool came_ = false;  ///< by a restore: ghosts are filled where that is asked for
+  bool came_ = false;  ///< by a restore, which fills ghosts only on request
 };
 
 }  // namespace

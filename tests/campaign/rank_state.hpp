@@ -1,6 +1,6 @@
 #pragma once
-// What a rank of a launch protects: regions of its own, or parts of the job's arrays. It can tell whether what it has
-// is that of one step, bit for bit.
+// Holds the protected data of one rank of a launch: its own regions, or parts of the job's arrays. It can tell whether
+// all data belongs to one step, bit for bit.
 #include <memory>
 #include <string>
 
@@ -11,25 +11,25 @@ namespace perdure::campaign {
 class RankState {
  public:
   virtual ~RankState() = default;
-  /// Registers what the rank has when it is at this act of the launch: other parts of arrays than before, maybe, with
-  /// the content of the same step. "" or why that was refused.
+  /// Registers the rank's data for this act of the launch. The parts of arrays may change, with the content of the same
+  /// step. Returns "" or the error.
   virtual std::string protect(perdure_t* handle, std::size_t act) = 0;
   virtual void advance(std::uint64_t step) = 0;
   virtual std::uint64_t step() const = 0;
-  /// Before a restore: whatever comes must be written.
+  /// Call it before a restore: overwrites all data, so that only restored data can be right.
   virtual void forget() = 0;
-  /// Something was written since then.
+  /// Whether anything was written since then.
   virtual bool touched() const = 0;
-  /// A restore has succeeded; `spoilt`: and one element of another step is put into it.
+  /// Notes that a restore has succeeded; `spoilt`: also puts one element of another step into it.
   virtual void came(bool spoilt) = 0;
-  /// What is not that of step(); "" when all is.
+  /// Returns which data does not belong to step(); "" if none.
   virtual std::string wrong() const = 0;
 };
 
-/// Of a job that has arrays.
+/// Returns the state of a rank of a job with arrays.
 std::unique_ptr<RankState> arrays_of(const Scenario& scenario, std::size_t launch, int rank);
 
-/// The seed of how the arrays are divided at an act of a launch.
+/// Returns the seed for the division of arrays at one act of a launch.
 int division_at(const Launch& launch, std::size_t act);
 
 }  // namespace perdure::campaign

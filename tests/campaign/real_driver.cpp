@@ -1,4 +1,4 @@
-// Launches as forked ranks on simulated nodes, with faults by rule, crash points, kills and losses.
+// Runs launches as forked ranks on simulated nodes, with fault rules, crash points, kills and losses.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ using namespace test_support;
 
 constexpr double kLaunchLimit_s = 100;
 constexpr int kRivalsNode = 900;
-constexpr std::size_t kLeastFlipped = 77;  // where in a state the bit is
+constexpr std::size_t kLeastFlipped = 77;  // offset of the bit within a state
 
 std::string joined_numbers(const std::vector<int>& numbers) {
   std::string all;
@@ -58,7 +58,7 @@ class RealDriver : public Driver {
   Lie lie_;
   std::optional<int> rival_told_;  ///< in the last launch, while all ranks lived
   bool refused_ = false;           ///< the last launch could not restore
-  std::uint64_t newest_step_ = 0;  ///< that the last launch captured
+  std::uint64_t newest_step_ = 0;  ///< the newest step that the last launch captured
 };
 
 std::string RealDriver::options(const Scenario& scenario, std::size_t number) const {
@@ -89,7 +89,7 @@ std::string RealDriver::rules(const Scenario& scenario, std::size_t number) cons
   std::string rules;
   if (launch.store == "full") rules += "pwrite:" + directory_ + "/store:ENOSPC;";
   if (launch.store == "unreadable") rules += "*:" + directory_ + "/store:EIO;";
-  // Its directory has the number of an engine behind the key: mostly the first one.
+  // The arena's directory is named by the key and then an engine's number, usually the first.
   if (!launch.refused.empty()) rules += launch.refused + ";";
   if (launch.missing >= 0) rules += "open:" + key(scenario, number, launch.missing) + ".0/arena:EMFILE;";
   return rules;
@@ -113,7 +113,7 @@ void RealDriver::disturb(const Scenario& scenario, std::size_t number, const std
   kill_somebody(launch, pids);
 }
 
-// From another node, with an engine of its own. It writes nothing, so that it may get the name where the others died.
+// Runs on another node, with its own engine. It writes nothing, so that it may get the name if the other ranks died.
 std::optional<int> RealDriver::rival(const Scenario& scenario, std::size_t number) const {
   Scenario its = scenario;
   Launch& launch = its.launches[number];
@@ -144,7 +144,7 @@ std::vector<int> RealDriver::engines_of(const std::string& key) const {
   return pids;
 }
 
-// Nobody answers for the node, and nobody says that it is gone: as with a network that is cut, or a machine that swaps.
+// The node does not answer, and nobody says that it is gone, as with a broken network or a machine that swaps.
 void RealDriver::hang(const Scenario& scenario, std::size_t number, const std::vector<int>& pids) const {
   const Launch& launch = scenario.launches[number];
   std::vector<int> stopped = engines_of(key(scenario, number, launch.hung));
@@ -171,7 +171,7 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
   run.timeout_s = kLaunchLimit_s;
   run.in_child = [&](int rank) {
     faults_.install();
-    ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers
+    ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer buffers of the provider
     if (rank == launch.victim && !launch.crash.empty()) ::setenv("PERDURE_TEST_CRASH", launch.crash.c_str(), 1);
   };
   board->rival_pending = launch.rival;
@@ -216,7 +216,8 @@ void RealDriver::lose(const Scenario& scenario, int node) const {
   }
 }
 
-// Of arrays it is searched by how the rank's boxes begin: none may be found where others store what it has, too.
+// For arrays, it searches for the beginnings of the rank's boxes. It may find none if other ranks store this rank's
+// elements, too.
 std::vector<FoundState> RealDriver::find_newest(const Scenario& scenario, int rank) const {
   const std::size_t wrote = launch_of(newest_step_);
   const int arrays = scenario.job_of(wrote).arrays;

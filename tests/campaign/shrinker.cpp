@@ -26,7 +26,7 @@ class Smaller {
   void add(const Scenario& scenario) {
     if (can_be_carried_out(scenario) && scenario != from_) found_.push_back(scenario);
   }
-  // The first half and the second one, then each alone: what fails is often in the last.
+  // Removes the first half, then the second half, then each launch alone; the last launches often cause the failure.
   void without_launches() {
     const auto count = static_cast<std::ptrdiff_t>(from_.launches.size());
     for (std::ptrdiff_t many = count / 2; many >= 1; many = many == 1 ? 0 : 1)
@@ -54,7 +54,7 @@ class Smaller {
         add(next);
       }
   }
-  // In all launches at once, then in each.
+  // Resets fields in all launches at once, then in each.
   void plainer_fields() {
     const Fields plain = fields_of(Launch{});
     for (const auto& [name, value] : plain) {
@@ -69,7 +69,7 @@ class Smaller {
       }
     }
   }
-  // Nodes 0, 1 and so on, all in their places: in all launches, then in each.
+  // Renumbers nodes as 0, 1 and so on, all in their places: in all launches, then in each.
   void plainer_nodes() {
     const auto number = [](Launch& launch) {
       for (std::size_t i = 0; i < launch.nodes.size(); ++i) launch.nodes[i] = static_cast<int>(i);
@@ -83,7 +83,7 @@ class Smaller {
       if (next != everywhere) add(next);
     }
   }
-  // A job of one rank; or without the node that it has last, and its ranks.
+  // Reduces a job to one rank, or removes its last node and that node's ranks.
   void fewer_nodes() {
     for (int job = 0; job < static_cast<int>(from_.jobs.size()); ++job) {
       Scenario alone = from_, next = from_;
@@ -105,7 +105,7 @@ class Smaller {
       add(next);
     }
   }
-  /// On so many nodes as these ranks need: those that it has, and others.
+  /// Uses as many nodes as these ranks need: the present ones, and others.
   static void fit(Launch& launch, int ranks, int per_node) {
     launch.per_node = per_node;
     const auto wanted = static_cast<std::size_t>((ranks + per_node - 1) / per_node);
@@ -115,7 +115,7 @@ class Smaller {
     launch.victim = std::min(launch.victim, ranks - 1);
     launch.flipped_slot = std::min(launch.flipped_slot, ranks - 1);
   }
-  // Where a launch has a number of its own: as many as the job, or fewer; and all its ranks on one node.
+  // For launches with their own number of ranks: uses the job's number, or fewer; and all ranks on one node.
   void fewer_ranks() {
     for (std::size_t i = 0; i < from_.launches.size(); ++i) {
       const int ranks = from_.ranks_of(i), per_node = from_.launches[i].per_node;
@@ -132,7 +132,7 @@ class Smaller {
         if (fewer > 0 && fewer < ranks) with(fewer, std::min(fewer, per_node));
     }
   }
-  // In all launches that have as many as the job.
+  // Changes all launches that have as many ranks as the job.
   void fewer_ranks_of_jobs() {
     for (std::size_t job = 0; job < from_.jobs.size(); ++job)
       for (const int fewer : {from_.jobs[job].ranks / 2, from_.jobs[job].ranks - 1}) {

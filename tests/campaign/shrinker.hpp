@@ -1,5 +1,5 @@
 #pragma once
-// Makes a scenario that fails smaller, while it still fails. Pure: what fails is the caller's to say.
+// Shrinks a failing scenario while it still fails. Pure: the caller decides whether a scenario fails.
 #include <algorithm>
 #include <functional>
 
@@ -7,15 +7,15 @@
 
 namespace perdure::campaign {
 
-/// Every scenario that is one step smaller: without a launch, without an act, with a job that has fewer nodes, without
-/// a job, or with a field that is as in the plainest one. The boldest come first; all can be carried out.
+/// Returns every scenario that is one step smaller. A step removes a launch, an act, a job's node or a job, or resets a
+/// field to that of the plainest one. The boldest steps come first; all results can be carried out.
 std::vector<Scenario> smaller_ones(const Scenario& scenario);
 
-/// Goes on from a smaller one (`smaller` has all of them) that fails as long as there is any, and asks `fails` at most
-/// `tries` times.
+/// Continues from a smaller scenario that fails, as long as there is one. `smaller` returns the smaller ones; `fails`
+/// is called at most `tries` times.
 template <class S, class Smaller, class Fails>
 S shrink_by(S scenario, const Smaller& smaller, const Fails& fails, int tries) {
-  std::size_t begin = 0;  // what did not help before rarely helps now: it comes again after the rest
+  std::size_t begin = 0;  // a step that did not help before rarely helps now, so it is tried last
   auto ones = smaller(scenario);
   for (std::size_t without_success = 0; tries > 0 && without_success < ones.size(); --tries) {
     const S& next = ones[begin % ones.size()];

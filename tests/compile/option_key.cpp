@@ -1,4 +1,5 @@
-// Reads one option by the key in PERDURE_KEY, as the code does. tests/CMakeLists.txt says which keys must not compile.
+// Reads one option by the key in PERDURE_KEY, as product code does. tests/CMakeLists.txt says which keys must not
+// compile.
 #include "config/key.hpp"
 
 bool read(perdure::config::Key<perdure::config::Type::bytes> key) { return key.option().engine; }

@@ -1,4 +1,4 @@
-// MPI_Finalize closes what is open, on all ranks.
+// Tests that MPI_Finalize closes open handles on all ranks.
 #include <gmock/gmock.h>
 
 #include <ctime>
@@ -42,14 +42,14 @@ TEST(RanksThatOpenAlone, AreRefusedUnlessThatIsMeant) {
   EXPECT_EQ(left.run(kTwoRanks, "alone"), 0) << left.said();
 }
 
-/// A program of two ranks under `perdure run`.
+/// Runs a program of two ranks under `perdure run`.
 class RunOfRanks : public RunOfAProgram {
  protected:
   std::string run_ranks(const std::string& more = {}) const {
     return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " +
            run(more, PERDURE_TEST_MPIRUN " -n 2 --oversubscribe " PERDURE_LEAVER_MPI);
   }
-  /// To one rank alone.
+  /// Sends the signal to one rank alone.
   void signal_rank(int rank, int number) const {
     pid_t process = 0;
     std::ifstream(left_ / ("process." + std::to_string(rank))) >> process;
@@ -70,7 +70,7 @@ class RunOfRanksThatAsk : public RunOfRanks, public testing::WithParamInterface<
 INSTANTIATE_TEST_SUITE_P(Languages, RunOfRanksThatAsk, testing::Values("c", "cpp"),
                          [](const auto& language) { return std::string(language.param); });
 
-// mpirun ends the ranks then, and with them their own engines.
+// mpirun then ends the ranks, and with them their embedded engines.
 TEST_P(RunOfRanksThatWait, FlushesWhatTheyLeft) {
   left_.start(run_ranks(), GetParam());
   is_ready();
@@ -82,7 +82,7 @@ TEST_P(RunOfRanksThatWait, FlushesWhatTheyLeft) {
   EXPECT_EQ(left_.stored(), kAll) << left_.said();
 }
 
-// How long ranks have after a SIGTERM is up to mpirun. What they were told is safe is stored.
+// mpirun decides how long ranks live after a SIGTERM. Versions that the ranks were told are safe must be stored.
 TEST_P(RunOfRanksThatAsk, StoresTheirLastCheckpoint) {
   left_.start(run_ranks(), "due_" + std::string(GetParam()));
   is_ready();
@@ -132,7 +132,7 @@ TEST_P(RunOfRanksThatAsk, AHaltAtADateIsHeardByAllThatRunThen) {
   EXPECT_TRUE(left_.stored().contains(4)) << left_.said();
 }
 
-// The ranks and mpirun end well.
+// The ranks and mpirun end with status 0.
 TEST_F(RunOfRanks, EndsWith75WhereTheStoreLacksWhatWasAcknowledged) {
   const std::string full = "PERDURE_TEST_FAULTS=pwrite:/store/run/:ENOSPC ";
   EXPECT_EQ(left_.run(full + run_ranks("--set engine.drain_timeout=0.5"), "full"), 75) << left_.said();

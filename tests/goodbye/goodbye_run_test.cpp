@@ -1,4 +1,4 @@
-// `perdure run`, and the tools, when a program ends and leaves something on its node.
+// Tests `perdure run` and the tools when a program ends and leaves data on its node.
 #include <gmock/gmock.h>
 
 #include "base/json.hpp"
@@ -18,7 +18,7 @@ TEST_F(RunOfAProgram, FlushesWhatAProgramLeftThatEndedAtOnce) {
   EXPECT_EQ(left_.stored(), kAll) << left_.said();
 }
 
-// The program has no handler, and dies of the signal, with its engine.
+// The program has no handler; the signal kills it and its engine.
 TEST_F(RunOfAProgram, ThatIsToEndFlushesWhatItLeft) {
   left_.start(run(), "waits");
   is_ready();
@@ -66,7 +66,7 @@ TEST_F(RunOfAProgram, EndsWith75WhereTheStoreLacksWhatWasAcknowledged) {
   EXPECT_FALSE(left_.nothing_on_the_node());
 }
 
-// The store is whole again, and so the next launch brings there what is on the node, and says so.
+// The store works again, so the next launch stores the versions that are on the node, and says so.
 TEST_F(RunOfAProgram, SaysAtTheNextOpenWhatIsOnlyOnTheNode) {
   const std::string full = "PERDURE_TEST_FAULTS=pwrite:/store/run/:ENOSPC ";
   EXPECT_EQ(left_.run(full + run("--set engine.drain_timeout=0.1"), "quick"), 75) << left_.said();
@@ -84,7 +84,7 @@ TEST_F(RunOfAProgram, HaltsWhereThatIsAskedFor) {
   EXPECT_TRUE(left_.stored().contains(4)) << left_.said();
 }
 
-// Engines of their own outlive the program, and are waited for.
+// Daemons outlive the program, and `perdure run` waits for them.
 TEST_F(RunOfAProgram, ThatHasDaemonsIsToEndAndWaitsUntilTheyHaveStoredAll) {
   left_.start(run(), "daemon_waits");
   is_ready();

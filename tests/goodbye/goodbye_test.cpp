@@ -1,4 +1,4 @@
-// A program that ends without a goodbye loses nothing that was acknowledged.
+// Tests that a program that ends without closing loses no acknowledged version.
 #include <gmock/gmock.h>
 
 #include "left_testing.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// In a forked child all that only the threads of its parent hold looks lost.
+// In a forked child, memory that only threads of its parent reference looks leaked.
 const std::string kForked = "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 ";
 
 class EndOfAProgram : public testing::TestWithParam<const char*> {};
@@ -39,7 +39,7 @@ TEST(EndOfAnOrderlyProgram, ThatCannotStoreAllSaysWhatIsLeftWhereThatIsWanted) {
   EXPECT_FALSE(left.nothing_on_the_node()) << "the next start flushes them";
 }
 
-// perdured stores what it has by itself.
+// perdured stores its versions by itself.
 TEST(EndOfAnOrderlyProgram, LeavesTheRestToItsDaemon) {
   const Left left;
   EXPECT_EQ(left.run("PERDURE_ENGINE_DAEMON_PATH=" PERDURED_PATH " " PERDURE_LEAVER, "daemon"), 0) << left.said();

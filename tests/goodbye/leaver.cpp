@@ -1,6 +1,5 @@
 // A program that checkpoints versions 1 to 3 of `run` and ends without closing: leaver DIRECTORY WAY. The store is
-// slow, so that it has not got them when the program ends. The status is 0, or 90 where something was not as it should
-// be.
+// slow, so that it lacks versions when the program ends. The status is 0, or 90 if a check failed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,7 +52,8 @@ perdure_t* opened(const std::string& at, const std::string& more = {}) {
   return handle;
 }
 
-/// A handle that is destroyed after the end of main(): it was closed by then, and says so, unless a call goes on.
+/// A handle that is destroyed after the end of main(). It was closed by then, and its calls say so, unless a call is
+/// still running.
 struct Global {
   perdure_t* handle = nullptr;
   bool in_use = false;
@@ -67,7 +67,7 @@ struct Global {
   }
 } global;
 
-// A group of one, whose context goes with main(). A call may end the program, or never return.
+// A group of one rank whose context is a variable of main(). A call may end the program, or never return.
 enum class Then { go_on, exit, wait };
 std::atomic<bool> group_is_gone{false};
 struct Group {
@@ -106,7 +106,7 @@ perdure_t* opened_in(Group& group, const std::string& at, const std::string& mor
   return handle;
 }
 
-// The child's end closes nothing of its parent's.
+// The end of the child closes no handle of its parent.
 void fork_first(perdure_t* handle) {
   const pid_t child = ::fork();
   if (child == 0) std::exit(0);
@@ -121,7 +121,8 @@ void say(const char* word) {
   std::fflush(stdout);
 }
 
-// As a program that asks in every step, until it is to end: with version 4, and 5 where one was asked for before.
+// Acts as a program that asks in every step whether it is to end. It ends with version 4, or 5 if one was asked for
+// before.
 void until_due(perdure_t* handle) {
   say("ready");
   unsigned reasons = 0;
@@ -171,7 +172,7 @@ int leave(const std::string& at, const std::string& way) {
   if (way == "halt") until_due(opened(at));
   if (way == "group") (void)opened_in(group, at);
   const bool destroyed_later = way.find("global_") == 0;
-  if (way == "in_call" || way == "global_in_call") {  // as a handler of a signal that calls exit()
+  if (way == "in_call" || way == "global_in_call") {  // as a signal handler that calls exit()
     perdure_t* handle = opened_in(lasting, at);
     global.in_use = true;
     if (destroyed_later) global.handle = handle;
@@ -179,7 +180,7 @@ int leave(const std::string& at, const std::string& way) {
     (void)perdure_checkpoint(handle, "run", 4);
     require(false, "exit() returned");
   }
-  if (way == "beside_a_call" || way == "global_beside_a_call") {  // of a thread that waits for ranks that are gone
+  if (way == "beside_a_call" || way == "global_beside_a_call") {  // as a thread that waits for ranks that are gone
     perdure_t* handle = opened_in(lasting, at);
     global.in_use = true;
     if (destroyed_later) global.handle = handle;

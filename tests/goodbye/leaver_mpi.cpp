@@ -1,5 +1,5 @@
-// Ranks of MPI that checkpoint versions 1 to 3 and end without closing: leaver_mpi DIRECTORY WAY. The status is 0, or
-// 90 where something was not as it should be.
+// A program whose MPI ranks checkpoint versions 1 to 3 and end without closing: leaver_mpi DIRECTORY WAY. The status is
+// 0, or 90 if a check failed.
 #include <unistd.h>
 
 #include <chrono>
@@ -23,7 +23,7 @@ void require(bool good, const std::string& what) {
   MPI_Abort(MPI_COMM_WORLD, 90);
 }
 
-// Of the whole program: the checks after MPI_Finalize cannot abort it.
+// The exit status of the whole program: checks after MPI_Finalize cannot abort it.
 int wrong_at_the_end(bool good, const std::string& what) {
   if (!good) std::fprintf(stderr, "leaver_mpi: %s\n", what.c_str());
   return good ? 0 : 90;
@@ -70,7 +70,7 @@ void say(const std::string& words) {
   std::fflush(stdout);
 }
 
-// All ranks hear of what any of them was told. `due` gives the reasons, `checkpoint` writes a version.
+// Every rank learns the requests that any rank received. `due` returns the reasons, `checkpoint` writes a version.
 template <class Due, class Checkpoint>
 void until_due(const std::string& at, int rank, const Due& due, const Checkpoint& checkpoint) {
   std::ofstream(at + "/process." + std::to_string(rank)) << ::getpid();
@@ -121,7 +121,7 @@ int asks_in_cpp(const std::string& at, int rank, const std::string& more) {
   for (;;) ::pause();
 }
 
-// As the first page of the documentation: the handle is a variable of main(), which outlives MPI.
+// As on the first page of the documentation: the handle is a variable of main(), which outlives MPI.
 int as_the_readme(const std::string& at) {
   auto handle = perdure::open_mpi(MPI_COMM_WORLD, options(at, "")).value();
   handle.protect(0, field).value();
@@ -152,7 +152,7 @@ int leave(const std::string& at, const std::string& way) {
     return wrong_at_the_end(perdure_close(&handle) == PERDURE_OK, "MPI closed what is not of MPI");
   }
   perdure_t* handle = nullptr;
-  if (way == "two") {  // which have one rank in common with each other, and are opened in one order
+  if (way == "two") {  // two groups that have one rank in common, opened in the same order
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &half);
     (void)opened(half, own_directory(at, rank), "own");

@@ -1,5 +1,5 @@
 #pragma once
-// Programs that end without closing, and what their stores have then.
+// Runs programs that end without closing, and inspects their stores afterwards.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,13 +22,13 @@ namespace perdure::test_support {
 
 class Left {
  public:
-  /// Runs a command line of the shell, to which `DIRECTORY WAY` is added. Its status, or 128 + signal.
+  /// Runs a shell command line, with `DIRECTORY WAY` appended. Returns its status, or 128 + signal.
   int run(const std::string& program, const std::string& way) const {
     const std::string line = program + " " + directory_.path() + " " + way + " >" + (directory_ / "said") + " 2>&1";
     const int status = std::system(line.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  /// The same in the background, until end().
+  /// Starts the same in the background, until end().
   void start(const std::string& program, const std::string& way) {
     const std::string line =
         "exec env " + program + " " + directory_.path() + " " + way + " >" + (directory_ / "said") + " 2>&1";
@@ -55,7 +55,7 @@ class Left {
     text << std::ifstream(directory_ / "said").rdbuf();
     return text.str();
   }
-  /// Complete versions of `name` in the store, when the node has lost all it had.
+  /// Returns the complete versions of `name` in the store, after the node has lost all its data.
   std::set<std::uint64_t> stored(const std::string& name = "run", const std::string& below = {}) const {
     const std::string place = directory_.path() + below;
     std::filesystem::remove_all(place + "/node");
@@ -73,7 +73,7 @@ class Left {
     const std::string node = directory_ / "node";
     return !std::filesystem::exists(node) || std::filesystem::is_empty(node);
   }
-  /// No engine of this directory's holds its lock.
+  /// Whether no engine holds the lock of this directory.
   bool no_engine_lives() const {
     std::error_code none;
     for (const auto& engine : std::filesystem::directory_iterator(directory_ / "node", none)) {

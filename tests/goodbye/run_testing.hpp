@@ -1,14 +1,14 @@
 #pragma once
-// Programs that leave something on their node, under `perdure run`.
+// Runs programs under `perdure run` that leave data on their node.
 #include "left_testing.hpp"
 #include "support/eventually.hpp"
 
 namespace perdure::test_support {
 
-/// A program that leaves, under `perdure run`.
+/// A program that ends without closing, under `perdure run`.
 class RunOfAProgram : public testing::Test {
  protected:
-  /// `perdure VERB` with the program's places.
+  /// Returns the command line `perdure VERB` with the program's directories.
   std::string perdure(const std::string& verb, const std::string& more = {}) const {
     return "PERDURE_ENGINE_DAEMON_PATH=" PERDURED_PATH " " PERDURE_PROGRAM " " + verb +
            " --set store.path=" + (left_ / "store") + " --set node.path=" + (left_ / "node") +

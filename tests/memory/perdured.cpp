@@ -1,4 +1,4 @@
-// perdured whose memory is refused by the plan in PERDURE_TEST_REFUSALS.
+// Runs perdured with memory refusals, by the plan in PERDURE_TEST_REFUSALS.
 #include <cstdlib>
 
 #include "refusing_new.hpp"

@@ -1,6 +1,6 @@
-// Memory that the system refuses at every place where Perdure asks for some, one after the other, in the application
-// and in perdured: an error or success, the same on all ranks; the application goes on, nobody waits for ever, and what
-// was acknowledged is found by the next launch.
+// Tests refused memory at every place where Perdure allocates, one after the other, in the application and in perdured.
+// Each gives an error or success that is the same on all ranks. The application goes on, no rank waits for ever, and
+// the next launch finds all acknowledged versions.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,15 +22,15 @@ using namespace perdure::test_support;
 
 constexpr int kRanks = 2, kLaunches = 2;
 constexpr const char* kName = "a_job_whose_name_takes_memory_wherever_it_is_copied";
-constexpr std::size_t kWords = 24000, kSmallWords = 500;  // where checkpoints are small, they may be staged ahead
+constexpr std::size_t kWords = 24000, kSmallWords = 500;  // small checkpoints may be staged ahead
 
-/// What the ranks found, in memory that outlives them.
+/// Records the ranks' results in memory that outlives them.
 struct Found {
-  std::array<std::array<perdure_status, 3>, kRanks> restored{};  // of each launch, and of the one that is not disturbed
+  std::array<std::array<perdure_status, 3>, kRanks> restored{};  // of each launch, and of the undisturbed one
   std::array<std::array<bool, 4>, kRanks> acknowledged{};        // a checkpoint of this version
 };
 
-// The communicator is the application's: its memory is not refused.
+// The communicator belongs to the application: its memory is not refused.
 int own_barrier(void* rank) {
   const OwnMemory mine;
   const auto& c = static_cast<const Rank*>(rank)->communicator;
@@ -52,8 +52,7 @@ int own_broadcast(void* rank, void* data, std::size_t bytes, int root) {
   return c.broadcast(c.context, data, bytes, root);
 }
 
-/// Calls of Perdure, whose memory is refused; all else here is the application's. Some call has failed without a text:
-/// that is wrong.
+/// Calls Perdure with refusals; all other code here is the application's. A call that fails without a text is an error.
 class Application {
  public:
   Application(const Rank& rank, const std::string& options) : rank_(rank) {
@@ -119,7 +118,7 @@ int live(const Rank& rank, const std::string& options, const Life& life, Found& 
     state.advance(static_cast<std::uint64_t>(version));
     perdure_status captured =
         application.called("checkpoint", [&] { return perdure_checkpoint(handle, kName, version); });
-    if (captured == PERDURE_OK && life.on_write) {  // all is written anew while it is captured
+    if (captured == PERDURE_OK && life.on_write) {  // everything is overwritten while it is captured
       std::fill(state.words.begin(), state.words.end(), ~std::uint64_t{0});
       captured =
           application.called("wait", [&] { return perdure_wait(handle, kName, version, PERDURE_LEVEL_PROCESS, 1); });
@@ -163,13 +162,13 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
                       "engine.start_timeout=5;engine.daemon_path=" PERDURED_OF_REFUSED_MEMORY +
                           more);
   }
-  /// What went wrong; empty: nothing.
+  /// Returns an error text, or an empty one.
   std::string lived(const Life& life, const std::string& more, const std::string& refusals, Found& found) {
     RunOptions run;
     run.ranks = kRanks;
     run.timeout_s = 120;
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
-      const OwnMemory mine;  // but for what Perdure does, and its threads
+      const OwnMemory mine;  // except for Perdure's calls and threads
       ::setenv("PERDURE_TEST_REFUSALS", refusals.c_str(), 1);
       obey_refusals(refusals);
       return live(rank, options(more), life, found);
@@ -177,7 +176,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     kill_engines(directory_->path());
     return outcome.all(0) ? "" : "launch " + std::to_string(life.launch) + ": " + outcome.text() + "\n";
   }
-  /// A launch that nothing is refused to.
+  /// Runs a launch without refusals.
   std::string found_again(std::int64_t acknowledged) {
     RunOptions run;
     run.ranks = kRanks;
@@ -193,7 +192,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
       }
       state.advance(9);
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, kName, 9));
-      (void)perdure_close(&handle);  // what it says of level store is not the question here
+      (void)perdure_close(&handle);  // this test ignores its result for level store
       return 0;
     });
     kill_engines(directory_->path());
@@ -201,8 +200,8 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
                           : "a launch that is not disturbed, after version " + std::to_string(acknowledged) +
                                 " was acknowledged: " + outcome.text() + "\n";
   }
-  /// Two launches, the second of which finds what the first left when it was killed, under the plan; then one that
-  /// nothing is refused to. What went wrong.
+  /// Runs two launches under the plan; the second finds what the first left when it was killed. Then runs one without
+  /// refusals. Returns an error text.
   std::string job_under(const std::string& refusals) {
     directory_.emplace();
     SharedMemory<Found> found;
@@ -212,7 +211,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     for (std::size_t launch = 0; launch < kLaunches; ++launch)
       if ((found->restored[0][launch] == PERDURE_OK) != (found->restored[1][launch] == PERDURE_OK))
         wrong += "the restore of launch " + std::to_string(launch) + " does not end alike on all ranks\n";
-    std::int64_t acknowledged = 0;  // on all ranks; else nobody was promised anything
+    std::int64_t acknowledged = 0;  // on all ranks; otherwise nothing was promised
     for (std::size_t version = 1; version < found->acknowledged[0].size(); ++version)
       if (found->acknowledged[0][version] && found->acknowledged[1][version])
         acknowledged = static_cast<std::int64_t>(version);
@@ -239,7 +238,7 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
   }
   std::optional<TemporaryDirectory> directory_;
 };
-// "small" and "embedded_on_write" are embedded, so that the one that is drawn of the other two is perdured.
+// "small" and "embedded_on_write" are embedded, so perdured is drawn from the other two.
 INSTANTIATE_TEST_SUITE_P(Modes, RefusedMemory, ::testing::Values("embedded", "daemon", "small", "embedded_on_write"),
                          [](const auto& param) { return std::string(param.param); });
 

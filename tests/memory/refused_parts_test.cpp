@@ -1,4 +1,4 @@
-// Parts of which each allocation can be refused by itself.
+// Tests parts of Perdure of which each allocation can be refused alone.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -20,7 +20,7 @@ namespace {
 using namespace perdure;
 using test_support::RefusedHere;
 
-/// Calls `work` until it throws no more, with memory refused at its first allocation, then at its second, and so on.
+/// Calls `work` until it no longer throws: refuses its first allocation, then its second, and so on.
 template <class Work>
 int refusals_until_done(Work work) {
   for (int refused = 0;; ++refused) {
@@ -33,7 +33,7 @@ int refusals_until_done(Work work) {
   }
 }
 
-TEST(RefusedResult, ACopyThrowsAndNothingEnds) {  // that of tl::expected ends the process
+TEST(RefusedResult, ACopyThrowsAndNothingEnds) {  // the copy of tl::expected would end the process
   const std::string text = "a text that is too long to be kept without memory";
   const base::Status failed = base::fail(PERDURE_MISMATCH, text, text, text), fine;
   const base::Result<std::string> value = text;
@@ -87,7 +87,7 @@ TEST(RefusedResult, WhoCatchesIsThrownNothingAlthoughNoMemoryCanBeHadAnyMore) {
   EXPECT_EQ(told.error().object, id.text());
 }
 
-TEST(RefusedCommunicator, OneThatFailsIsSaidToHaveFailed) {  // or its group would count as one that works
+TEST(RefusedCommunicator, OneThatFailsIsSaidToHaveFailed) {  // otherwise its group would count as one that works
   perdure_communicator broken{};
   broken.size = 2;
   broken.barrier = [](void*) { return 1; };
@@ -122,7 +122,7 @@ TEST_F(RefusedCapture, ARankThatEndsTakesItAlongHoweverOftenMemoryIsRefused) {
   EXPECT_EQ(used(0), 0U);
 }
 
-// The flush that has begun ends later, and has to find the version then.
+// The running flush ends later, and must then find the version.
 TEST_F(RefusedCapture, ItsOwnFlushIsKnownUntilItEnds) {
   open({2}, early(engine::DuringCapture::always));
   const auto version = long_id(1);
@@ -156,7 +156,7 @@ TEST(RefusedJson, AValueGoesWithoutMemory) {
   for (int i = 0; i < 3; ++i) {
     auto value = std::make_unique<base::Json>(base::Json::parse(R"({"a": [1, [2, {"b": [3]}]], "c": {"d": [[]]}})"));
     const RefusedHere here(0, 1000);
-    value.reset();  // or this process ends
+    value.reset();  // otherwise this process ends
   }
 }
 
@@ -217,7 +217,7 @@ TEST(RefusedNetwork, WhoeverDisconnectsFailsEveryCallWhateverMemoryIsRefused) {
       ASSERT_TRUE(test_support::eventually("the request is being answered", [&] { return gate.waiting() > 0; }));
       {
         const RefusedHere here(refused, in_a_row);
-        client->disconnect(peer);  // or this process ends
+        client->disconnect(peer);  // otherwise this process ends
         over = RefusedHere::over() ? 0 : 1;
       }
       const auto answer = called.get();
@@ -235,17 +235,17 @@ TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
     for (const auto& node : nodes_) node->end();
     nodes_.clear();
     make({"xor", 3, 1, 0}, 1);
-    stop_keeps(1, 0);  // so that nothing ends before
+    stop_keeps(1, 0);  // so that nothing ends earlier
     engine::Replicator& leaving = nodes_[0]->replicator();
     constexpr std::uint64_t kChunks = 40;
     commit(first_, kChunks);
     protect(first_);
-    // Amid its work: the blocks that it keeps for others are to be given back, too.
+    // In the middle of its work: it must also give back the blocks that it keeps for other nodes.
     ASSERT_TRUE(test_support::eventually("node 0 keeps blocks of others", [&] { return nodes_[0]->used() > kChunks; }));
     ASSERT_TRUE(leaving.state(first_).under_way);
     {
       const RefusedHere here(refused);
-      leaving.leave();  // or this process ends
+      leaving.leave();  // otherwise this process ends
       over = RefusedHere::over() ? 0 : 1;
     }
     EXPECT_EQ(leaving.under_way(), 0U) << refused;
@@ -256,7 +256,7 @@ TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
   }
 }
 
-// Of the version itself the commit was refused, as an error; its group must live on.
+// The version's own commit was refused with an error; its group must continue to work.
 TEST_F(RefusedGroup, AVersionIsProtectedAfterOneWhoseCommitGotNoMemory) {
   for (std::uint64_t refused = 0, over = 0; over == 0; ++refused) {
     for (const auto& node : nodes_) node->end();
@@ -270,7 +270,7 @@ TEST_F(RefusedGroup, AVersionIsProtectedAfterOneWhoseCommitGotNoMemory) {
       over = RefusedHere::over() ? 0 : 1;
     } catch (const std::bad_alloc&) {
     }
-    EXPECT_LE(one.under_way(), 1U) << refused;  // or this process ends
+    EXPECT_LE(one.under_way(), 1U) << refused;  // otherwise this process ends
     commit(second_, 1);
     protect(second_);
     ASSERT_TRUE(test_support::eventually("the second version reaches its level", [&] {

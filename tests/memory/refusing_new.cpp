@@ -39,8 +39,8 @@ struct Shared {
 namespace {
 
 Shared* obeyed = nullptr;
-thread_local int own = 0;            // how many OwnMemory of this thread live
-thread_local std::uint64_t row = 0;  // so many more are refused
+thread_local int own = 0;            // number of live OwnMemory objects of this thread
+thread_local std::uint64_t row = 0;  // number of allocations still to refuse
 thread_local std::uint64_t granted_first = 0;
 
 struct Stack {
@@ -48,14 +48,14 @@ struct Stack {
   std::size_t size = 0, most = 0, skipped = 0;
 };
 
-// Only the program's own functions: those of libraries come and go with what is loaded.
+// Only counts the program's own functions, because libraries may be loaded and unloaded.
 _Unwind_Reason_Code note(_Unwind_Context* context, void* into) {
   auto& stack = *static_cast<Stack*>(into);
   const auto address = static_cast<std::uint64_t>(_Unwind_GetIP(context));
   const auto begin = reinterpret_cast<std::uint64_t>(&__executable_start),
              end = reinterpret_cast<std::uint64_t>(&etext);
   if (address < begin || address >= end) return _URC_NO_REASON;
-  if (stack.skipped++ < 3) return _URC_NO_REASON;  // operator new and what it calls here
+  if (stack.skipped++ < 3) return _URC_NO_REASON;  // operator new and its callees here
   stack.addresses[stack.size++] = address - begin;
   return stack.size < stack.most ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
@@ -71,7 +71,7 @@ std::uint64_t hash_of(const Stack& stack) {
 
 enum class Place { known, new_one };
 
-/// Whether it is there; with `add` it is there afterwards.
+/// Looks the place up; with `add` it inserts a missing one.
 Place look_up(Shared& shared, std::uint64_t hash, bool add) {
   for (std::size_t i = hash % kMostPlaces, looked = 0; looked < kMostPlaces; i = (i + 1) % kMostPlaces, ++looked) {
     std::uint64_t there = shared.known[i].load();
@@ -151,12 +151,12 @@ std::string Refusals::last() const {
 
 void obey_refusals(const std::string& file) {
   obeyed = mapped(file, 0);
-  std::set_terminate([] {  // says where, which a signal's number does not
+  std::set_terminate([] {  // names the place, which a signal's number does not
     obeyed = nullptr;
     row = 0;
     std::array<void*, 64> frames{};
     ::backtrace_symbols_fd(frames.data(), ::backtrace(frames.data(), static_cast<int>(frames.size())), STDERR_FILENO);
-    ::signal(SIGABRT, SIG_DFL);  // libraries of networks have handlers that end the process in order
+    ::signal(SIGABRT, SIG_DFL);  // libraries of networks install handlers that end the process in order
     std::abort();
   });
 }
@@ -177,7 +177,7 @@ PerduresMemory::~PerduresMemory() {
 
 }  // namespace perdure::test_support
 
-// The others, of arrays and those that do not throw, call these.
+// The array and non-throwing variants call these.
 void* operator new(std::size_t bytes) {
   if (perdure::test_support::refused()) throw std::bad_alloc();
   void* memory = std::malloc(std::max<std::size_t>(bytes, 1));

@@ -1,44 +1,43 @@
 #pragma once
-// Memory that is refused at every place, one after the other: an operator new for test programs (and for a perdured
-// that is built for them), which throws at the first allocation of a place where it has not thrown yet. A place is the
-// functions that led there, so that as many jobs as there are places try all of them, in whatever order threads come
-// by.
+// Refuses memory at every place, one after the other. Test programs, and a perdured that is built for them, link this
+// operator new. It throws at the first allocation of each place where it has not thrown yet. A place is the call stack
+// that led there. So as many jobs as there are places try all of them, in any order of threads.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace perdure::test_support {
 
-/// What is tried: kept in a file that all processes of a test share.
+/// A plan of refusals, in a file that all processes of a test share.
 struct RefusalPlan {
-  std::uint64_t each = 1;  ///< of so many places one, chosen by `chosen`
+  std::uint64_t each = 1;  ///< one of so many places is refused; `chosen` selects it
   std::uint64_t chosen = 0;
-  std::uint64_t depth = 12;    ///< so many functions are a place
-  std::uint64_t in_a_row = 1;  ///< the thread gets no memory so many times, once it is refused
+  std::uint64_t depth = 12;    ///< a place is so many functions deep
+  std::uint64_t in_a_row = 1;  ///< number of refusals in a row to a thread, once it is refused
 };
 
-/// Who keeps the file and asks what happened.
+/// Owns the file, and reports what happened.
 class Refusals {
  public:
   Refusals(const std::string& file, const RefusalPlan& plan);
   ~Refusals();
   Refusals(const Refusals&) = delete;
   Refusals& operator=(const Refusals&) = delete;
-  /// From now on memory is refused at so many new places.
+  /// From now on memory is refused at up to `places` new places.
   void allow(int places);
-  bool used() const;             ///< all that were allowed were found
-  std::uint64_t places() const;  ///< tried so far
-  std::string last() const;      ///< the functions of the place tried last, as addresses in the program
+  bool used() const;             ///< all allowed refusals have happened
+  std::uint64_t places() const;  ///< number of places tried so far
+  std::string last() const;      ///< the functions of the last place, as addresses in the program
 
  private:
   struct Shared* shared_;
   friend class RefusalAccess;
 };
 
-/// In a process whose memory may be refused: reads the file. Until then, and without it, memory is not refused.
+/// Reads the file, in a process whose memory may be refused. Before this call, and without a file, nothing is refused.
 void obey_refusals(const std::string& file);
 
-/// Memory of this thread is not refused while one of these lives: it is the test's own code.
+/// While one of these lives, memory of this thread is not refused, because the test's own code runs.
 class OwnMemory {
  public:
   OwnMemory();
@@ -47,17 +46,17 @@ class OwnMemory {
   OwnMemory& operator=(const OwnMemory&) = delete;
 };
 
-/// Memory of this thread is refused `count` times, after `after` times that it is not, while this lives.
+/// While this lives, this thread's memory is refused `count` times, after `after` successful allocations.
 class RefusedHere {
  public:
   explicit RefusedHere(std::uint64_t after, std::uint64_t count = 1);
   ~RefusedHere();
   RefusedHere(const RefusedHere&) = delete;
   RefusedHere& operator=(const RefusedHere&) = delete;
-  static bool over();  ///< it was refused so many times
+  static bool over();  ///< all refusals have happened
 };
 
-/// And this is a call of Perdure in the midst of it.
+/// Marks a call of Perdure within OwnMemory.
 class PerduresMemory {
  public:
   PerduresMemory();

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""check_metrics.py [--engines N] [--save FILE] [--since FILE] COMMAND [EXPECTATION...]
+"""Checks the metrics that a command prints: Prometheus' own client library must read them.
 
-Runs COMMAND (one argument), whose output must be an exposition that Prometheus' own client library reads, and checks it beyond that:
-every sample belongs to a family with help and type, none is there twice, buckets are cumulative and end with the count.
+check_metrics.py [--engines N] [--save FILE] [--since FILE] COMMAND [EXPECTATION...]
 
-EXPECTATION is NAME=VALUE, NAME>=VALUE, or NAME{LABEL=VALUE,...}=VALUE: each engine must have it, that is, every sample of
-that name with these labels; there must be at least one. --engines N: so many answer, with N different nodes.
---save FILE keeps the counters; --since FILE: none of those kept there may be gone or have become less.
+Runs COMMAND (one argument). Beyond the library's checks, every sample must belong to a family with help and type. None
+may appear twice, and buckets must be cumulative and end with the count.
+
+EXPECTATION is NAME=VALUE, NAME>=VALUE, or NAME{LABEL=VALUE,...}=VALUE. It must hold for each engine, that is, for every
+sample of that name with these labels; there must be at least one. --engines N: N engines with N different nodes must
+answer. --save FILE saves the counters; --since FILE: no counter saved there may be missing or lower.
 """
 import argparse
 import json
@@ -26,7 +28,7 @@ def fail(text):
 
 
 def read(text):
-    """All samples, by name and labels; names of counters."""
+    """Returns all samples by name and labels, and the names of counters."""
     samples, counters = {}, set()
     for family in text_string_to_metric_families(text):
         if not family.documentation or family.type not in ("counter", "gauge", "histogram"):
@@ -82,7 +84,7 @@ def main():
     parser.add_argument("expectations", nargs="*")
     arguments = parser.parse_args()
     ran = subprocess.run(shlex.split(arguments.command), capture_output=True, timeout=60, check=False)
-    # What it says of an engine that is slow is no fault of the text; whether all are up is looked at below.
+    # A complaint about a slow engine is no fault of the text; whether all engines are up is checked below.
     sys.stderr.write(ran.stderr.decode(errors="replace"))
     if ran.returncode != 0:
         fail(f"{arguments.command} ended with {ran.returncode}")

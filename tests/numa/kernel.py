@@ -1,4 +1,4 @@
-"""Debian's kernel: what the system has in /boot, or its package, unpacked into build/kernel and not installed."""
+"""Finds Debian's kernel in /boot, or unpacks its package into build/kernel without installing it."""
 import glob
 import os
 import shutil
@@ -9,7 +9,7 @@ from machine import Missing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "build", "kernel")
-PACKAGES = ["linux-image-cloud-amd64", "linux-image-amd64"]  # they depend on the one of today
+PACKAGES = ["linux-image-cloud-amd64", "linux-image-amd64"]  # they depend on the current kernel package
 
 
 def readable(pattern):
@@ -29,7 +29,7 @@ def find():
 
 
 def said(command, folder=None):
-    """What it prints; nothing when it fails, or waits."""
+    """Returns the command's output; nothing if it fails or waits."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,17 +1,17 @@
-"""What a machine is to do, and what is right."""
+"""Writes a machine's script, and judges its output."""
 import re
 
 MODES = ["keep", "cores", "pages", "none", "reset"]
-EVERYDAY = ["keep", "none"]  # each takes seconds where processors are emulated
+EVERYDAY = ["keep", "none"]  # each takes seconds on emulated processors
 FIRST = "first"  # the image that travels
-LEAST = 0.999  # of pages on their nodes
+LEAST = 0.999  # share of pages on their nodes
 
 COMMON = """
 export PERDURE_STORE_PATH=/tmp/store PERDURE_CHUNK_BYTES=4MiB PERDURE_TIER_ORDER=memory
 export PERDURE_TIER_MEMORY_PATH=/dev/shm/perdure PERDURE_TIER_MEMORY_MAX_BYTES=128MiB
 say() { echo "perdure-numa: $*"; }
 show() { say "begin $1"; cat "$2"; say "end $1"; }
-# NAME MODE: resumed in this mode; it writes what is where it was.
+# NAME MODE: resumes the image in this mode; the program then writes what is where it was.
 resumed() {
   rm -f /tmp/report /tmp/go-$1
   echo /tmp/report > /tmp/go-$1
@@ -30,7 +30,7 @@ perdure capture $! --name NAME --stop
 say "captured $?"
 """
 
-# A checkpoint that a program makes of its own regions and threads, and restores of it.
+# A program checkpoints its own regions and threads, and restores them.
 REGIONS = """
 regions write > /tmp/regions 2>&1
 show "regions write" /tmp/regions
@@ -48,7 +48,7 @@ say "tests $?"
 
 
 def script(threads, modes, travels, tests):
-    """`travels`: the image of the first machine is resumed here, too; else this is the first one."""
+    """`travels`: this machine also resumes the first machine's image; otherwise it is the first machine."""
     name = "here" if travels else FIRST
     text = COMMON
     if travels:
@@ -67,7 +67,7 @@ def section(output, title):
 
 
 def of(text, key):
-    """'key 3 of 4' as numbers."""
+    """Parses 'key 3 of 4' into numbers."""
     found = re.search(rf"^{key} (\d+) of (\d+)", text, re.M)
     return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
 
@@ -83,7 +83,7 @@ def share(text, key):
 
 
 def judge_mode(machine, mode, report, several):
-    """Texts of what is wrong."""
+    """Returns error texts."""
     wrong = []
     if "content right" not in report:
         wrong.append("its memory has another content")
@@ -101,7 +101,7 @@ def judge_mode(machine, mode, report, several):
 
 
 def judge_regions(machine, output):
-    """What is wrong with checkpoints of the ordinary API."""
+    """Returns error texts about checkpoints of the ordinary API."""
     wrong, several = [], machine.nodes > 1
     for title in ["write", "keep", "none", "touched", "moved"]:
         report = section(output, f"regions {title}")
@@ -119,11 +119,11 @@ def judge_regions(machine, output):
 
 
 def judge(machine, threads, modes, output, travels):
-    """What is wrong, and rows of the table."""
+    """Returns error texts and rows of the table."""
     wrong, rows = [], []
     name = "here" if travels else FIRST
     several = machine.nodes > 1
-    if not re.search("perdure-numa: end(?! )", output):  # the kernel may say that it goes down before the line has ended
+    if not re.search("perdure-numa: end(?! )", output):  # the kernel's shutdown message may interrupt this line
         wrong.append(f"{machine.name()}: it did not come to its end")
     if "perdure-numa: captured 0" not in output:
         wrong.append(f"{machine.name()}: a capture failed")

@@ -1,4 +1,4 @@
-"""What judges a machine notices what is wrong there."""
+"""Tests that the judge of a machine's output notices errors."""
 import os
 import subprocess
 import tempfile
@@ -18,7 +18,7 @@ def of_regions(pages="90 of 90", masks="4 of 4", content="right"):
 
 
 def console(regions=None, **reports):
-    """What a machine of two nodes says; by default all is right."""
+    """Returns the output of a machine of two nodes; by default it has no errors."""
     regions = {"write": of_regions(), "keep": of_regions(), "none": of_regions("45 of 90", "0 of 4"),
                "touched": of_regions("45 of 90"), "moved": of_regions(), **(regions or {})}
     good = {"keep": report(), "cores": report(pages="300 of 1000", policies="1 of 9"),
@@ -34,7 +34,7 @@ def console(regions=None, **reports):
 
 
 def wrong(text, travels=True):
-    """Of a machine that is not the first, but for what has travelled."""
+    """Returns the errors of a machine other than the first, without those about the image that travelled."""
     found = suite.judge(Machine(2, 4), 4, suite.MODES, text, travels)[0]
     return [line for line in found if "nobody says" not in line and "of another machine" not in line]
 
@@ -116,7 +116,7 @@ class Archives(unittest.TestCase):
             try:
                 listed = subprocess.run(["cpio", "-it", "--quiet"], input=content, capture_output=True, check=True)
             except OSError:
-                return  # there is no cpio
+                return  # this system has no cpio
             self.assertEqual(listed.stdout.decode().split(), ["bin", "bin/one"])
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""check_export.py [EXPORTED EXPECTED]...
+"""Compares exported files with the expected arrays: check_export.py [EXPORTED EXPECTED]...
 
-EXPORTED is a file.h5, read with h5py, or a directory.zarr, read by the strict reader of Zarr 3 below, and with zarr-python too
-where that is installed. EXPECTED is a directory that a test of src/portable set down: index.json, and the bytes of each array.
+EXPORTED is a file.h5, read with h5py, or a directory.zarr. The strict reader of Zarr 3 below reads the latter, and
+zarr-python too if it is installed. EXPECTED is a directory written by a test of src/portable: index.json, and the bytes
+of each array.
 """
 import json
 import math
@@ -29,7 +30,7 @@ def expect(found, wanted, what):
 
 
 def members_of(text):
-    """(name, letter, bytes, count, offset) of each member; without a name: the whole element, or room."""
+    """Returns (name, letter, bytes, count, offset) of each member; without a name: the whole element, or padding."""
     compound = text.startswith("{")
     members, offset = [], 0
     for part in text.strip("{}").split(","):
@@ -85,7 +86,8 @@ def check_hdf5(path, expected, wanted):
                     fail(f"{where} {name or ''}: other values")
 
 
-# Zarr 3, as strict as the specification is: every key known, every file accounted for, every chunk whole.
+# Reads Zarr 3 as strictly as the specification: every key must be known, every file accounted for, every chunk
+# complete.
 ZARR_TYPES = {"bool": "?", **{f"int{b}": f"<i{b // 8}" for b in (8, 16, 32, 64)}, **{f"uint{b}": f"<u{b // 8}" for b in (8, 16, 32, 64)},
               "float32": "<f4", "float64": "<f8", "complex64": "<c8", "complex128": "<c16"}
 ARRAY_KEYS = {"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""foreign.py GOOD.h5 DIRECTORY: files as other programs write them, for the test of import: one that can be imported, and in
-DIRECTORY some that cannot."""
+"""Writes files as other programs do, for the test of import: foreign.py GOOD.h5 DIRECTORY. GOOD.h5 can be imported; the
+files in DIRECTORY cannot."""
 import sys
 
 try:
@@ -25,7 +25,7 @@ with h5py.File(good, "w") as file:
     bodies["id"] = [1, 2, 3, 40000]
     file["bodies"] = bodies
     file["lying"] = numpy.arange(3, dtype="<i4")
-    file["lying"].attrs["perdure_type"] = "f4"  # as after an export, whose data set was made anew
+    file["lying"].attrs["perdure_type"] = "f4"  # as if the data set was replaced after an export
     file.create_dataset("growing", data=numpy.arange(9, dtype="i8"), maxshape=(None,), chunks=(4,))
 
 

@@ -1,7 +1,7 @@
-// A program that is started with one of the mistakes that `perdure run --check-protection` is to find:
+// A program with one of the mistakes that `perdure run --check-protection` must find:
 //   forgetful none|forget|forget-step|noise|forget-and-noise|never|ignore|crash|once|hang
-// 40 steps, a checkpoint "forgetful" every 10. Regions: 0 field, 1 momentum, 2 step, 3 a table that never changes; with
-// noise, 4: random numbers. Only the last rank forgets: its momentum, which flows into its field.
+// It makes 40 steps, and a checkpoint "forgetful" every 10. Regions: 0 field, 1 momentum, 2 step, 3 a constant table;
+// with noise also 4, random numbers. Only the last rank forgets a region: its momentum, which flows into its field.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@
 #include "perdure/perdure.hpp"
 #endif
 
-// Leaks would be Open MPI's, whose libraries are unloaded when they are looked for (as in apps/tests/run_app).
+// Leaks would be those of Open MPI, whose libraries are unloaded before the leak check (as in apps/tests/run_app).
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off() { return 1; }
 
@@ -31,7 +31,7 @@ struct State {
   long step = 0;
 
   void advance(bool noisy) {
-    for (std::size_t i = 17; i < field.size(); ++i) {  // what comes before is at rest
+    for (std::size_t i = 17; i < field.size(); ++i) {  // elements before it are at rest
       momentum[i] = 0.99 * momentum[i] + 0.001 * static_cast<double>(i);
       field[i] += 0.01 * momentum[i];
     }

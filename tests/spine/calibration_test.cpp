@@ -1,5 +1,5 @@
-// Calibrations of nonsense that an engine cannot tell from good ones: devices as slow or as fast as any may be, and
-// curves that jump. Predictions are wrong then, and no checkpoint, no restore and no version suffers.
+// Tests calibrations that are nonsense and that an engine cannot tell from good ones: devices at the speed limits, and
+// curves that jump. Predictions are then wrong, but no checkpoint, restore or version suffers.
 #include <gtest/gtest.h>
 
 #include "calibration/storage.hpp"
@@ -12,18 +12,19 @@ namespace {
 using namespace perdure;
 using namespace perdure::test_support;
 
-constexpr double kSlowest = 1e4, kFastest = 1e13;  // that is believed, bytes/s
+constexpr double kSlowest = 1e4, kFastest = 1e13;  // limits of believable speeds, bytes/s
 
 struct Lie {
   const char* name;
-  double memory_odd, memory_even, file_odd, file_even;  // with odd and even numbers of writers
+  double memory_odd, memory_even, file_odd, file_even;  // for odd and even numbers of writers
   const char* policy;
 };
 void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.name; }
 
 class NonsenseCalibration : public ::testing::Test {
  protected:
-  /// That the tier, of this machine and in this directory, has this speed; whether an engine believes that.
+  /// Writes a calibration with this speed for the tier on this machine and directory. Returns whether an engine
+  /// believes it.
   bool say(const std::string& tier, double odd, double even) const {
     calibration::Calibration lie;
     lie.tier = tier;
@@ -58,7 +59,7 @@ TEST_P(BelievedCalibration, CostsNoCheckpointAndNoVersion) {
   const Lie& lie = GetParam();
   ASSERT_TRUE(say("memory", lie.memory_odd, lie.memory_even));
   ASSERT_TRUE(say("file", lie.file_odd, lie.file_even));
-  // Room for four of the ten chunks of a checkpoint: every rank has to wait, and to choose again and again.
+  // Room for four of a checkpoint's ten chunks: every rank has to wait, and to choose again and again.
   Program program{options_in(directory_.path(), "embedded",
                              "tier.order=memory,file;tier.memory.max_bytes=4MiB;tier.file.max_bytes=256KiB;"
                              "checkpoint.timeout=60;placement.models=" +
@@ -72,7 +73,7 @@ TEST_P(BelievedCalibration, CostsNoCheckpointAndNoVersion) {
   expect_clean_store(directory_.path() + "/store", "app", {4, 5});
 }
 
-// What cannot be believed is said, and nothing else changes.
+// The application gets a report; otherwise nothing changes.
 TEST_F(NonsenseCalibration, ThatCannotBeBelievedIsReportedToTheApplication) {
   ASSERT_FALSE(say("memory", 0, 0));
   ASSERT_FALSE(say("file", kFastest * 10, kFastest * 10));

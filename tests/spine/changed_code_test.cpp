@@ -1,6 +1,6 @@
-// People change the code between two starts: the table of tests/data/changes.table, which
+// Tests changes of the code between two starts, by the table tests/data/changes.table, in C on three ranks.
 // fronts/cpp/changed_code_test.cpp, fronts/python/tests/test_changed_code.py and fronts/fortran/changed_code_test.f90
-// carry out, too; here in C, on three ranks.
+// use the same table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace perdure::test_support;
 
 constexpr int kCount = 100;
 
-/// A region of a program: its number, its name, how many numbers it has and of what type.
+/// A region of a program: its number, name, count of numbers and their type.
 struct Said {
   int id = 0;
   std::string name = {};
@@ -40,7 +40,7 @@ std::vector<Said> regions_of(const ChangeRow& row) {
   return regions;
 }
 
-/// The regions of one life, of numbers.
+/// The regions of one life; all elements are numbers.
 class ChangedLife {
  public:
   explicit ChangedLife(const std::vector<Said>& regions) : regions_(regions) {}
@@ -138,7 +138,7 @@ class ChangedCode : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, ChangedCode, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-// Nothing is taken for a first start, and nothing that was not declared is passed over.
+// No change counts as a first start, and only declared regions are passed over.
 TEST_P(ChangedCode, GetsItsRegionsByNameOrHearsAllThatDiffersOnAllRanks) {
   const auto rows = change_rows(PERDURE_TEST_DATA "/changes.table");
   ASSERT_GT(rows.size(), 15U);
@@ -167,7 +167,7 @@ TEST_P(ChangedCode, OnOneRankOnlyIsHeardByAllWithTheTextOfThatRank) {
   });
 }
 
-// What is declared once stays in the program: it holds for old checkpoints and leaves new ones alone.
+// Declarations remain in the program: they apply to old checkpoints and leave new ones alone.
 TEST_P(ChangedCode, KeepsItsDeclarationsForOldAndNewCheckpoints) {
   const std::vector<Said> regions = {{4, "z"}, {0, "x"}, {2, "extra", 5, "f8", true}};
   const Declared declared{{{"y", "z"}}, {"gone"}};

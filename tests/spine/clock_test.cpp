@@ -1,5 +1,6 @@
-// Wall clocks that step back and forth, between checkpoints and between the lives of a program: what was taken later is
-// the newer one all the same, on every node, in the tiers and in the store. And jobs that are suspended for hours.
+// Tests wall clocks that jump back and forth, between checkpoints and between the lives of a program. The later capture
+// must still be the newer version, on every node, in the tiers and in the store. Also tests jobs that are suspended for
+// hours.
 #include <gtest/gtest.h>
 
 #include "damage.hpp"
@@ -22,7 +23,7 @@ class ClockJumps : public ::testing::TestWithParam<const char*> {
   std::string options(const std::string& more = {}) const {
     return options_in(directory_.path(), GetParam(), "node.ranks_per_node=2" + more);
   }
-  /// A life of four ranks on two nodes, whose clocks begin so far off.
+  /// Runs a life of four ranks on two nodes, whose clocks begin with this offset.
   void live(std::int64_t begin_ns, const std::function<int(const Rank&)>& body) {
     const auto outcome = run_ranks({}, [&](const Rank& rank) {
       os::shift_wall_clock(begin_ns);
@@ -37,7 +38,7 @@ class ClockJumps : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, ClockJumps, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-// Goes on from what is there.
+// Continues from the stored state.
 int take_and_store(const Rank& rank, const std::string& options, std::uint64_t first, std::uint64_t last) {
   perdure_t* handle = rank.open(options);
   State state(rank.rank, kStateWords);
@@ -68,7 +69,7 @@ TEST_P(ClockJumps, SoDoesTheNextLifeOnAMachineWhoseClockIsBehind) {
   expect_clean_store(store(), "app", {5, 6});
 }
 
-// Goes on from what is there, writes version 2 with this content, and says whether it is what comes back.
+// Continues from the stored state, writes version 2 with this content, and returns whether it comes back.
 int replace_with(const Rank& rank, const std::string& options, std::uint64_t step) {
   perdure_t* handle = rank.open(options);
   State state(rank.rank, kStateWords);
@@ -84,7 +85,7 @@ int replace_with(const Rank& rank, const std::string& options, std::uint64_t ste
   return 0;
 }
 
-// The second life knows the first one's from its tiers, the third from the store alone.
+// The second life knows the first one's version from its tiers, the third life only from the store.
 TEST_P(ClockJumps, AVersionThatIsWrittenAgainHoldsTheLaterContent) {
   const std::string replacing = options(";checkpoint.replace=true");
   live(0, [&](const Rank& rank) { return replace_with(rank, replacing, 10); });
@@ -103,7 +104,7 @@ TEST_P(ClockJumps, AVersionThatIsWrittenAgainHoldsTheLaterContent) {
   });
 }
 
-// While the store fails, superseded versions make room: those that were taken earlier, whatever the clock said.
+// While the store fails, superseded versions make room: the earlier captures go first, whatever the clock said.
 TEST_P(ClockJumps, TheNewestSurvivesAStoreThatFails) {
   const Faults faults(directory_.path());
   RunOptions one;
@@ -127,7 +128,7 @@ TEST_P(ClockJumps, TheNewestSurvivesAStoreThatFails) {
   expect_clean_store(store(), "app", {9, 10});
 }
 
-// Each time that the store was written to so often, hours have passed.
+// Lets hours pass after every few writes to the store.
 class Suspensions : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -144,7 +145,7 @@ class Suspensions : public os::Hooks {
 TEST(SuspendedJob, GoesOnWithItsCheckpointsWhereverItWas) {
   TemporaryDirectory directory;
   Program program{options_in(directory.path(), "embedded", "tier.order=memory;tier.memory.max_bytes=4MiB")};
-  program.words = 70000;  // five chunks of each rank, room for two
+  program.words = 70000;  // five chunks of each rank; there is room for two
   program.restore_at_end = true;
   Suspensions suspensions;
   const auto outcome = run_ranks({}, [&](const Rank& rank) {
@@ -155,7 +156,7 @@ TEST(SuspendedJob, GoesOnWithItsCheckpointsWhereverItWas) {
   expect_clean_store(directory.path() + "/store", "app", {4, 5});
 }
 
-/// Hours pass in the midst of each write to the store, and then it fails, until it works.
+/// Lets hours pass during each write to the store, which then fails, until the test lets it work.
 class SuspendedWrites : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -171,7 +172,7 @@ class SuspendedWrites : public os::Hooks {
   std::atomic<bool> works_ = false;
 };
 
-// By the clock, the store has failed for longer than it is tried.
+// By the clock, the store has failed for longer than the engine retries.
 TEST(SuspendedJob, GivesUpAFlushWithoutLosingIt) {
   TemporaryDirectory directory;
   RunOptions one;

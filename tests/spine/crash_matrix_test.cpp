@@ -1,8 +1,8 @@
-// Every named crash point, by killing real processes: after the restart the newest version that any rank was told it
-// has is there, its content is right, and nothing partial is listed or left behind.
-// src/engine/host/crash_states_test.cpp looks at every state that a death may leave of a node and its store; here each
-// point is passed once by whole ranks and engines. A campaign (PERDURE_TEST_CAMPAIGN) passes each in both modes, for
-// the first time and later, in every kind of checkpoint.
+// Tests every named crash point by killing real processes. After the restart, the newest acknowledged version is there
+// with the right content, and no partial version is listed or left behind. The test
+// src/engine/host/crash_states_test.cpp covers every state that a death may leave of a node and its store. Here whole
+// ranks and engines pass each point once. A campaign (PERDURE_TEST_CAMPAIGN) passes each in both modes, for the first
+// time and later, in every kind of checkpoint.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -30,14 +30,14 @@ struct Case {
   int hit;
   bool overflow = false;  ///< the tiers are smaller than one checkpoint
   bool small = false;     ///< a checkpoint is one message to the engine
-  bool on_write = false;  ///< what is captured is copied while it is written anew
+  bool on_write = false;  ///< captures copy while the memory is overwritten
 };
 
-// The first time that the scenario below passes a point, with slots in memory, and a later one, with slots in files and
-// versions in all states behind it. Its dying life restores twice and compacts once; an engine that is asked for the
-// first time is asked by a handle that is being opened, which fails when every new engine dies.
+// The hit numbers to test: the first pass of a point, with slots in memory, and a later one. The later one has slots in
+// files, and versions in all states exist. The dying life restores twice and compacts once. The first request to an
+// engine comes from a handle that is being opened; opening fails if every new engine dies.
 std::vector<int> hits_of(std::string_view point) {
-  if (point.starts_with("spill_")) return {};  // only where a checkpoint is larger than the tiers
+  if (point.starts_with("spill_")) return {};  // only if a checkpoint is larger than the tiers
   if (point.starts_with("catalog_") || point == "engine_locate") return {1};
   if (point == "engine_inventory") return {2};
   if (point.starts_with("evict_") || point.starts_with("restore_")) return {1, 2};
@@ -69,7 +69,7 @@ std::vector<Case> overflow_cases() {
   return cases;
 }
 
-// The points of a capture.
+// Returns the points of a capture.
 std::vector<Case> capture_cases(const Case& like) {
   std::vector<Case> cases;
   for (const char* mode : {"embedded", "daemon"})
@@ -88,15 +88,14 @@ std::vector<Case> capture_cases(const Case& like) {
   return cases;
 }
 
-// A checkpoint that is told in one message passes them in it, but for its rank being granted a slot.
+// A checkpoint in one message passes all points of a capture except the grant of a slot.
 std::vector<Case> small_cases() {
   auto cases = capture_cases({.mode = {}, .point = {}, .hit = 1, .small = true});
   std::erase_if(cases, [](const Case& c) { return c.point == os::CrashPoint::checkpoint_slot_granted; });
   return cases;
 }
 
-// Who writes to what is captured has it copied by another thread, so that a copy is seldom half done for the third
-// time.
+// On write, another thread copies the memory, so a copy is seldom half done for the third time.
 std::vector<Case> on_write_cases() {
   auto cases = capture_cases({.mode = {}, .point = {}, .hit = 1, .on_write = true});
   std::erase_if(cases, [](const Case& c) { return c.point == os::CrashPoint::checkpoint_chunk_half && c.hit > 1; });
@@ -118,9 +117,9 @@ std::size_t drawn_by(const std::string& name, std::size_t alternatives) {
 
 bool whole_matrix() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
 
-// For each point one of its cases, drawn by its name: some with slots in memory and some in files, some in a daemon and
-// some not. An engine that is asked first, or works last, is a daemon: it dies before a handle knows it, or after the
-// last one has left it.
+// For each point, draws one case by its name. Some have slots in memory, some in files; some run in a daemon. At the
+// points of an engine's first request and last work, it is a daemon. It dies before a handle knows it, or after the
+// last handle left it.
 std::vector<Case> one_of_each_point(const std::vector<Case>& cases) {
   if (whole_matrix()) return cases;
   const auto wants_daemon = [](std::string_view point) {
@@ -135,7 +134,7 @@ std::vector<Case> one_of_each_point(const std::vector<Case>& cases) {
   return drawn;
 }
 
-// What is otherwise in an overflow than in a checkpoint that fits: slots are used again before it is whole.
+// In an overflow, unlike a checkpoint that fits, slots are reused before the checkpoint is complete.
 std::vector<Case> drawn_overflows() {
   constexpr std::array<std::string_view, 6> kOtherwise = {
       "engine_grant",  "engine_written", "engine_commit_after_catalog",
@@ -149,7 +148,7 @@ std::vector<Case> drawn_overflows() {
   return drawn;
 }
 
-// The points of a capture are dealt out between small checkpoints and those that copy on write.
+// Each point of a capture goes either to small checkpoints or to those that copy on write.
 std::vector<Case> dealt_captures(const std::vector<Case>& cases) {
   auto drawn = one_of_each_point(cases);
   if (!whole_matrix())
@@ -170,14 +169,14 @@ INSTANTIATE_TEST_SUITE_P(Overflow, CrashMatrix, ::testing::ValuesIn(drawn_overfl
 INSTANTIATE_TEST_SUITE_P(Small, CrashMatrix, ::testing::ValuesIn(dealt_captures(small_cases())), case_name);
 INSTANTIATE_TEST_SUITE_P(OnWrite, CrashMatrix, ::testing::ValuesIn(dealt_captures(on_write_cases())), case_name);
 
-// Two nodes of one rank each (rank 0's node also does retention); the second rank's process, or both engines, die.
+// Two nodes of one rank each; rank 0's node also does retention. The second rank's process dies, or both engines.
 TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   const Case& c = GetParam();
   if (c.on_write && !os::WriteProtection::open()) GTEST_SKIP() << "this system cannot protect memory against writes";
   const std::string name(point_of(c));
   TemporaryDirectory directory;
-  // Room for two versions while three are kept at the store, and a catalog that is compacted often: so each point is
-  // passed.
+  // Every point must be passed. So there is room for two versions while the store keeps three, and the catalog is
+  // compacted often.
   std::string tier = c.hit == 1 || c.small || c.on_write ? "tier.order=memory;tier.memory.max_bytes=8MiB"
                                                          : "tier.order=file;tier.file.max_bytes=512KiB";
   if (c.overflow)
@@ -191,7 +190,7 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   program.restore_at_end = true;
   program.words = c.overflow ? 70000 : c.small ? 500 : 24000;  // five chunks, a short one, or two
   program.acknowledged = directory.path() + "/acknowledged";
-  // The rank with less is ready long before the other, which then needs its slots.
+  // The rank with less data is ready long before the other, which then needs its slots.
   const bool uneven = name.starts_with("spill_");
   const auto life_of = [&](const Rank& rank) {
     Program mine = program;
@@ -202,21 +201,21 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   RunOptions run;
   run.ranks = 2;
 
-  // A first life, so that there is something to restore and to retire.
+  // The first life leaves versions to restore and to retire.
   program.last = 2;
   program.wait_for_store = true;
   auto outcome = run_ranks(run, life_of);
   ASSERT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory.path());
 
-  // The life that dies: in all processes that reach the point, at its `hit`-th time. Who needs a slot while flushes run
-  // takes one whose chunk is in the temporary segment by now; where that must be a whole version that is stored, the
-  // flushes have to be over.
+  // The life that dies: all processes that reach the point die at its `hit`-th pass. While flushes run, a request for a
+  // slot takes one whose chunk is already in the temporary segment. If it must evict a whole stored version instead,
+  // the flushes must be over.
   program.store_each_step = name.starts_with("evict_");
   program.tolerate_lost_engine = true;
   const std::string crash = name + ":" + std::to_string(c.hit);
   std::uint64_t last = 2;
-  // Whether a point is passed can depend on who is faster; then another life begins where this one ended.
+  // Timing can decide whether a point is passed; if it is not, another life begins from the end of this one.
   for (int lives = 0; lives < 10 && !std::filesystem::exists(marker); ++lives) {
     program.last = last += 4;
     outcome = run_ranks(run, [&](const Rank& rank) {
@@ -231,8 +230,7 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   }
   EXPECT_TRUE(std::filesystem::exists(marker)) << name << " was never passed for the " << c.hit << ". time";
 
-  // The life after it, with engines that will not die again: those that survived have passed the point or never reached
-  // it.
+  // In the next life engines do not die again: the survivors passed the point or never reached it.
   program.tolerate_lost_engine = false;
   program.store_each_step = false;
   program.must_restore_at_least = std::max<std::int64_t>(2, newest_acknowledged(program.acknowledged, run.ranks));

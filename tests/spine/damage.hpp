@@ -1,5 +1,5 @@
 #pragma once
-// Helpers of the tests about damage, wrong use and death: checks inside ranks, bits to flip, engines to find and kill.
+// Helps tests of damage, wrong use and death: checks inside ranks, flipped bits, and engines to find and kill.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 #include "scenario.hpp"
 #include "support/eventually.hpp"
 
-/// For the function of a rank: a failed check is printed and ends the rank with status 1.
+/// In a rank's function: a failed check prints a message and ends the rank with status 1.
 #define REQUIRE(condition)                                                         \
   do {                                                                             \
     if (!(condition)) {                                                            \
@@ -26,7 +26,7 @@
       return 1;                                                                    \
     }                                                                              \
   } while (false)
-/// The same for the outcome of a call.
+/// Checks the status of a call in the same way.
 #define REQUIRE_STATUS(expected, handle, call)                                                                 \
   do {                                                                                                         \
     const perdure_status status_ = (call);                                                                     \
@@ -45,7 +45,7 @@ inline std::vector<char> read_bytes(const fs::path& path) {
   std::vector<char> bytes;
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return bytes;
-  std::array<char, 1U << 16> block;  // not cleared: waits read small files of /proc again and again
+  std::array<char, 1U << 16> block;  // not zeroed, because waits read small files of /proc again and again
   for (std::size_t got = 1; got > 0;) {
     got = std::fread(block.data(), 1, block.size(), file);
     bytes.insert(bytes.end(), block.data(), block.data() + got);
@@ -67,7 +67,7 @@ inline void flip_bit(const fs::path& path, std::uint64_t offset) {
   file.put(byte);
 }
 
-/// Where slots of the tiers in options_in(directory, ...) hold something: file and offset of its first byte.
+/// A slot in use on a tier of options_in(directory, ...): its file, and the offset of its first byte.
 struct FoundState {
   fs::path file;
   std::uint64_t offset = 0;
@@ -88,27 +88,27 @@ inline std::vector<FoundState> find_bytes(const std::string& directory, const st
   return found;
 }
 
-/// The state of `rank` at `step`.
+/// Finds the state of `rank` at `step`.
 inline std::vector<FoundState> find_state(const std::string& directory, int rank, std::uint64_t step) {
   const auto words = state_at(rank, step, 16);
   const auto* first = reinterpret_cast<const char*>(words.data());
   return find_bytes(directory, {first, first + words.size() * sizeof words[0]});
 }
 
-/// Flips a bit of that state wherever a slot holds it; how many slots that were.
+/// Flips a bit of that state in every slot that holds it; returns the number of slots.
 inline std::size_t damage_slots(const std::string& directory, int rank, std::uint64_t step) {
   const auto found = find_state(directory, rank, step);
   for (const auto& place : found) flip_bit(place.file, place.offset + 77);
   return found.size();
 }
 
-/// The perdureds that work in `directory`, by the settings they were started with.
+/// Returns the perdureds that work in `directory`, by the settings they were started with.
 inline std::vector<int> engine_pids(const std::string& directory) {
   std::vector<int> pids;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    // The name first: whoever reads a command line reads the process's memory, which may be in the midst of a resume.
+    // Checks the name first: reading a command line reads the process's memory, which may be in the middle of a resume.
     const auto program = read_bytes(entry.path() / "comm");
     if (!std::string_view(program.data(), program.size()).starts_with("perdured")) continue;
     const auto line = read_bytes(entry.path() / "cmdline");
@@ -118,7 +118,7 @@ inline std::vector<int> engine_pids(const std::string& directory) {
   return pids;
 }
 
-/// Its letter in /proc/N/stat; X: it is gone.
+/// Returns its letter in /proc/N/stat, or X if it is gone.
 inline char state_of(int pid) {
   const auto stat = read_bytes("/proc/" + std::to_string(pid) + "/stat");
   const std::string text(stat.begin(), stat.end());
@@ -126,13 +126,13 @@ inline char state_of(int pid) {
   return end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
 }
 
-/// A process that is gone, or a zombie: its locks and sockets are given back by then.
+/// Whether the process is gone or a zombie: its locks and sockets are then released.
 inline bool is_over(int pid) {
   const char state = state_of(pid);
   return state == 'Z' || state == 'X';
 }
 
-/// Returns when they are over.
+/// Kills them, and returns once they have ended.
 inline void kill_engines(const std::string& directory) {
   const auto pids = engine_pids(directory);
   for (int pid : pids) ::kill(pid, SIGKILL);
@@ -156,7 +156,7 @@ class SharedMemory {
   T* data_;
 };
 
-/// A rank's protected memory as Program has it: regions 1 (step) and 2 (words).
+/// A rank's protected memory as in Program: regions 1 (step) and 2 (words).
 struct State {
   int rank = 0;
   std::uint64_t step = 0;
@@ -172,7 +172,7 @@ struct State {
     const auto next = state_at(rank, to, words.size());
     std::copy(next.begin(), next.end(), words.begin());
   }
-  /// Until it is captured. Where the call leaves that to be done (capture.mode=cow), the words are written anew
+  /// Waits until it is captured. If the call copies in the background (capture.mode=cow), the words are overwritten
   /// meanwhile.
   perdure_status capture(perdure_t* handle, std::int64_t version) {
     const perdure_status called = perdure_checkpoint(handle, "app", version);
@@ -185,7 +185,7 @@ struct State {
   bool right() const { return words == state_at(rank, step, words.size()); }
 };
 
-/// Every report that the background has for this handle, one a line.
+/// Returns all background reports of this handle, one per line.
 inline std::string all_reports(perdure_t* handle) {
   std::string all;
   for (char text[1024]; perdure_next_report(handle, text, sizeof text) == PERDURE_OK;) all += std::string(text) + "\n";

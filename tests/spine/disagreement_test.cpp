@@ -1,4 +1,4 @@
-// Ranks that do not make the same call: an error on every rank, no hang, and the handle works afterwards.
+// Tests ranks that do not make the same call: every rank gets an error, none hangs, and the handle works afterwards.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ class Disagreement : public ::testing::TestWithParam<const char*> {
   std::string options(const std::string& more = {}) const {
     return options_in(directory_.path(), GetParam(), "node.ranks_per_node=2" + (more.empty() ? "" : ";" + more));
   }
-  // Four ranks on two nodes that have version 1 of "app"; after `body` version 2 must be possible.
+  // Four ranks on two nodes have version 1 of "app"; after `body`, version 2 must succeed.
   void run(const std::function<int(const Rank&, perdure_t*, State&)>& body, const std::string& more = {}) {
     const auto outcome = run_ranks({}, [&](const Rank& rank) {
       perdure_t* handle = rank.open(options(more));
@@ -47,7 +47,7 @@ class Disagreement : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, Disagreement, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-// What one rank says all hear; who asks while another rank checkpoints is refused, as that one is.
+// All ranks learn the answer of one. If one rank asks while another checkpoints, both calls are refused.
 TEST_P(Disagreement, OfWhatOneRankSaysAllHear) {
   run([](const Rank& rank, perdure_t* handle, State&) {
     int any = -1;
@@ -63,7 +63,7 @@ TEST_P(Disagreement, OfWhatOneRankSaysAllHear) {
   });
 }
 
-// One rank gets the signal; who has checkpointed since is not asked again.
+// One rank gets the signal; a rank that has checkpointed since is not asked again.
 TEST_P(Disagreement, OfReasonsForACheckpointAllRanksHearTheSame) {
   run(
       [](const Rank& rank, perdure_t* handle, State&) {
@@ -86,7 +86,7 @@ TEST_P(Disagreement, OfReasonsForACheckpointAllRanksHearTheSame) {
       "signals=checkpoint");
 }
 
-// Each node finds another file under the path of node.topology; groups have to be the same on all.
+// Each node finds another file under the path of node.topology, but groups have to be the same on all.
 TEST_P(Disagreement, AboutTheTopologyIsNoneBecauseAllTakeTheFileOfRankZero) {
   const std::string host = perdure::os::host_name();
   const auto at = [&](const char* first, const char* second, const char* third, const char* fourth) {
@@ -211,7 +211,7 @@ TEST_P(Disagreement, AboutOptionsKeepsAllRanksFromOpening) {
     REQUIRE(handle == nullptr && message[0] != '\0');
     const std::string wrong = options(rank.rank == 2 ? "retention.keep_lats=7" : "");
     const perdure_status expected =
-        rank.rank == 2 ? PERDURE_INVALID_ARGUMENT : PERDURE_MISMATCH;  // rank 2's options are others
+        rank.rank == 2 ? PERDURE_INVALID_ARGUMENT : PERDURE_MISMATCH;  // rank 2 has other options
     REQUIRE(perdure_open_communicator(&rank.communicator, wrong.c_str(), &handle, message, sizeof message) == expected);
     handle = rank.open(options());
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kEmbedded = "embedded", kDaemon = "daemon";
 
 constexpr RunsInBothModes kBoth[] = {
-    // How an engine starts and ends, and who goes with it.
+    // Suites about how an engine starts and ends, and which processes end with it.
     {"Restart", "a job starts, ends and dies with its engines, or without them"},
     {"Handles", "an embedded engine belongs to all handles of a process and ends with the last"},
     {"Disagreement.OneRankThatClosesWhileTheOthersGoOnIsAnErrorAndNoHang", "an embedded engine ends with its rank"},
@@ -25,24 +25,24 @@ constexpr RunsInBothModes kBoth[] = {
     {"WrongUse.OptionsThatCannotBeAreRefusedByName", "no engine starts; each mode has options of its own to refuse"},
     {"WrongUse.AStoreThatIsAFileIsReportedAndTheApplicationGoesOn", "closing fails only with an embedded engine"},
     {"Limits", "an engine starts where threads, files and directories are refused"},
-    // Killed engines: an embedded engine takes its rank along; living ranks miss perdured.
+    // Suites that kill engines: an embedded engine takes its rank along; with perdured, ranks live on without it.
     {"CrashMatrix", "engines are killed"},
     {"Replace", "engines are killed"},
     {"RandomKills", "engines are killed; each mode has seeds and tiers of its own"},
     {"FieldMistakes", "engines are killed and shared"},
     {"Emulated.AnEngineThatDiesWhileItWritesIsReplacedOrTheJobIs", "engines are killed"},
-    // One engine after another, or beside it.
+    // Suites with one engine after another, or beside it.
     {"TwoLaunches", "perdured of one launch lives on beside the next one's engine"},
     {"TwoApplications", "two jobs have an engine each, or share perdured"},
     {"UnreachableStore.LeavesItsVersionsOnTheNodeForTheNextLaunchToFlush", "only an embedded engine's close fails"},
-    // Processes: forks, threads, descriptors, memory.
+    // Suites about processes: forks, threads, descriptors, memory.
     {"WrongUse.AForkedChildCannotUseTheHandleAndDoesNotDisturbTheParent", "an embedded engine's threads stay behind"},
     {"FlushThreads", "threads of an engine are counted in its process"},
     {"ThreadFaults", "threads, memory and descriptors run out in one process or in two; each mode tries other places"},
     {"StrangersAtThePorts", "descriptors of an engine are counted in its process"},
     {"Leaks", "leaks of the application's process, or of perdured"},
     {"Replacements", "leaks of the application's process, or of perdured"},
-    // Their two cases differ in more than the mode.
+    // Suites whose two cases differ in more than the mode.
     {"FourNodes", "embedded engines replicate while they capture, daemons do not"},
     {"ParityServerLoss", "two ranks a node with embedded engines, one with daemons"},
     {"SmallTiers", "each mode has tiers of its own"},
@@ -51,11 +51,11 @@ constexpr RunsInBothModes kBoth[] = {
 struct NameWithMode {
   std::string_view before;  // "Modes/Suite.Case/"
   std::string_view mode;
-  std::string_view after;  // what else the parameter's name says
+  std::string_view after;  // the rest of the parameter's name
 
   std::string_view suite_and_case() const {
     const auto test = before.substr(0, before.size() - 1);
-    return test.substr(test.rfind('/') + 1);  // npos + 1: all of it
+    return test.substr(test.rfind('/') + 1);  // npos + 1: the whole name
   }
   std::string_view other_mode() const { return mode == kEmbedded ? kDaemon : kEmbedded; }
 };
@@ -121,7 +121,7 @@ std::vector<std::string> all_cases_of_this_program() {
 void list_drawn_cases_only() {
   if (!GTEST_FLAG_GET(list_tests) || std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr) return;
   std::string filter = GTEST_FLAG_GET(filter);
-  char separator = filter.find('-') == std::string::npos ? '-' : ':';  // after the minus stands what is left out
+  char separator = filter.find('-') == std::string::npos ? '-' : ':';  // names after the minus are excluded
   for (const std::string& name : cases_left_out(all_cases_of_this_program())) {
     filter += separator + name;
     separator = ':';

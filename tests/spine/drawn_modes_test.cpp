@@ -1,4 +1,4 @@
-// Each case that is instantiated for both modes runs in one of them, or in both, as its name draws or the list says.
+// Tests that each case instantiated for both modes runs in one of them, or in both, as its name draws or the list says.
 #include "drawn_modes.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace perdure::test_support;
 
-/// Cases in both modes; `end` is how their names end.
+/// Returns cases in both modes; `end` is the suffix of their names.
 std::vector<std::string> cases_in_both(int count, const std::string& end = "") {
   std::vector<std::string> names;
   for (int number = 0; number < count; ++number)
@@ -31,7 +31,7 @@ std::size_t embedded_among(const std::vector<std::string>& names) {
       std::ranges::count_if(names, [](const auto& name) { return name.find("/embedded") != std::string::npos; }));
 }
 
-/// What this program, started again under this campaign or none, tells of its cases.
+/// Starts this program again with or without a campaign, and returns the cases that it lists.
 std::set<std::string> listed(const std::string& campaign) {
   const std::string program = "/proc/" + std::to_string(::getpid()) + "/exe";
   const std::string command = "env -u PERDURE_TEST_CAMPAIGN " + campaign + " " + program + " --gtest_list_tests";

@@ -1,4 +1,4 @@
-// The whole system on emulated devices, where every write is waited for: nothing is lost, and nobody waits for ever.
+// Tests the whole system on emulated devices that delay every write: no version is lost, and no rank waits for ever.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -39,7 +39,7 @@ variability_period_s = 0.1
     program.wait_for_store = true;
     return program;
   }
-  /// The last version is restored, and the last two are in the store and whole.
+  /// Checks that the last version is restored, and that the last two are complete in the store.
   void expect_all_stored(Program run, std::int64_t last) const {
     run.last = last;
     run.restore_at_end = true;
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Emulated, ::testing::Values("embedded", "daemon"
 
 TEST_P(Emulated, CheckpointsAreStoredAndRestored) { expect_all_stored(program(), 5); }
 
-// The slump begins, and ends, somewhere in a checkpoint or in a flush.
+// The slump begins and ends somewhere in a checkpoint or in a flush.
 TEST_P(Emulated, ATierThatSlowsToACrawlForEverLosesNothing) {
   expect_all_stored(program("slump_factor = 0.02\nslump_from_s = 0.2"), 12);
 }

@@ -1,5 +1,5 @@
-// Ranks that a launcher bound to one processor each: where the threads of their engines run, and that the
-// application's own stay where they are. Every thread is looked at, by the kernel's word.
+// Tests where engine threads run if a launcher bound each rank to one processor, and that the application's own threads
+// keep their affinity. The kernel reports the affinity of every thread.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -24,9 +24,9 @@ constexpr std::size_t kDozenChunks = 200'000;  // words
 
 struct Job {
   std::string mode = "embedded", options = {};
-  CpuSet bound, engine;           ///< of each rank, and what its engine's threads are to have
+  CpuSet bound, engine;           ///< affinity of each rank, and the expected affinity of its engine's threads
   std::string launcher = {};      ///< name of the process that starts the ranks; empty: the test
-  std::size_t least_threads = 4;  ///< of an embedded engine, beside the application's
+  std::size_t least_threads = 4;  ///< of an embedded engine, besides the application's
 };
 
 class EngineCpus : public ::testing::Test {
@@ -34,7 +34,7 @@ class EngineCpus : public ::testing::Test {
   void SetUp() override {
     if (all_.count() < 2) GTEST_SKIP() << "one processor: nothing to tell apart";
   }
-  // Two nodes that keep redundancy for one another, so that the network's threads are there, too.
+  // Two nodes keep redundancy for one another, so that the network's threads exist, too.
   std::string options(const Job& job) const {
     return options_in(directory_.path(), job.mode,
                       "node.ranks_per_node=1;redundancy.scheme=partner;engine.idle_exit=60;" + job.options);
@@ -75,7 +75,7 @@ class EngineCpus : public ::testing::Test {
         return false;
     return true;
   }
-  // In a process that is called as launchers are, where one is wanted.
+  // Runs the job in a process with the launcher's name, if one is given.
   void run(const Job& job) const {
     RunOptions two;
     two.ranks = 2;
@@ -144,13 +144,13 @@ TEST_F(EngineCpus, OfAPerduredThatWasStartedByHandAreWhatItsOwnOptionSays) {
     ::execv(PERDURED_PATH, arguments.data());
     ::_exit(127);
   }
-  Threads threads;  // it serves when it has all its threads
+  Threads threads;  // it serves once it has all its threads
   EXPECT_TRUE(eventually("it has its threads", [&] {
     threads = threads_of(pid);
     return threads.size() >= 4 || is_over(pid);
   }));
   EXPECT_GE(threads.size(), 4U);
-  // perdured moves itself; the thread sanitizer's own thread was there before.
+  // perdured moves itself; the thread sanitizer's own thread started earlier.
   const auto elsewhere =
       std::count_if(threads.begin(), threads.end(), [&](const auto& t) { return t.second != first_; });
   EXPECT_EQ(elsewhere, kSanitizerThreads);

@@ -1,5 +1,5 @@
-// One node's perdured is killed while it replicates; the next call starts another one. What the nodes hold reaches
-// level node all the same, without a restore.
+// Kills the perdured of one node while it replicates; the next call starts another one. Versions on the nodes still
+// reach level node, without a restore.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ perdure_status with_other_engine(const std::function<perdure_status()>& call) {
 int protect_with_another_engine(const Rank& rank, const std::string& options, const char* point) {
   if (rank.rank == 1) ::setenv("PERDURE_TEST_CRASH", point, 1);
   perdure_t* handle = rank.open(options);
-  ::unsetenv("PERDURE_TEST_CRASH");  // the first engine of that node has it; the second one is to live
+  ::unsetenv("PERDURE_TEST_CRASH");  // the node's first engine has it; the second one must live
   State state(rank.rank, 24000);
   state.protect(handle);
   state.advance(1);
@@ -63,9 +63,9 @@ TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
   kill_engines(directory.path());
 }
 
-// Nobody has to sit out the time of its wait, and the error says on which node to look.
-// The engine dies beside the wait, or as soon as its own rank asks it for the version, which then notices before the
-// others. A rank asks of others than the last one only.
+// No rank waits until its timeout, and the error names the node to look at. The engine dies during the wait, or as soon
+// as its own rank asks it for the version, which then notices before the others. A rank asks its engine only about
+// versions other than the last one.
 class EngineOfAWait : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Ends, EngineOfAWait, testing::Values("keep_before_catalog", "engine_inventory:2"));
 
@@ -99,7 +99,7 @@ TEST_P(EngineOfAWait, EndsTheWaitsOfAllForLevelNodeAndIsNamed) {
   kill_engines(directory.path());
 }
 
-// The data is in the regions: the program has to know of which version, whatever has become of the engine since.
+// The data is in the regions, so the program must know which version it is, even if the engine has died since.
 TEST(EngineThatEnds, AfterARestoreLeavesItKnownWhatWasRestored) {
   const TemporaryDirectory directory;
   RunOptions run;

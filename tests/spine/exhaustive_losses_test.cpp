@@ -1,6 +1,6 @@
-// Every scheme, in groups of 2 to 4 nodes, and every set of them that can be lost while one is left to tell: what the
-// scheme says it survives comes back without the store, beyond that the newest version of the store does, and the
-// reason is given. One run makes the checkpoints; every loss begins with its nodes as they were at the end.
+// Tests every scheme, in groups of 2 to 4 nodes, with every set of lost nodes that leaves one. Losses that the scheme
+// survives come back without the store. Beyond that the newest version in the store comes back, with the reason. One
+// run makes the checkpoints; every loss begins with its nodes as they were at the end.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ class ExhaustiveLosses : public ::testing::TestWithParam<GroupShape> {
     const auto* scheme = *perdure::redundancy::find_scheme(GetParam().scheme);
     return scheme->survives(GetParam().n, perdure::redundancy::parities(*scheme, kParities), lost);
   }
-  // All that a node has is files, which can be copied.
+  // All data of a node is in files, which can be copied.
   std::string options() const {
     return options_in(directory_.path(), "embedded",
                       "node.ranks_per_node=1;tier.order=file;redundancy.scheme=" + std::string(GetParam().scheme) +
@@ -44,7 +44,7 @@ class ExhaustiveLosses : public ::testing::TestWithParam<GroupShape> {
     run.timeout_s = 100;
     run.in_child = [this](int) {
       faults_.install();
-      ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers, which take most of the time
+      ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer buffers of the provider, which take most of the time
     };
     return run_ranks(run, body);
   }
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, ExhaustiveLosses, ::testing::ValuesIn(small_gr
   return name + std::to_string(shape.param.n);
 });
 
-// Version 1 in the store, version 2 on the nodes only; then the death of everything.
+// Makes version 1 in the store and version 2 only on the nodes; then everything dies.
 int two_versions(const Rank& rank, const std::string& options, const Faults& faults) {
   perdure_t* handle = rank.open(options);
   State state(rank.rank, kShapeWords);

@@ -1,5 +1,5 @@
-// Recoveries that fail: a node that cannot recover, an exporter that dies or hangs in the middle of it. What the store
-// has whole is read from there, and nothing is tried for ever. (docs/adr/0020)
+// Tests recoveries that fail: a node that cannot recover, or an exporter that dies or hangs during it. The version is
+// then read from the store if it is complete there, and no retry goes on for ever. (docs/adr/0020)
 #include <gtest/gtest.h>
 
 #include "node_loss.hpp"
@@ -11,10 +11,10 @@ using namespace perdure::test_support;
 
 class FailingRecoveries : public NodeLoss {
  protected:
-  /// Every rank runs on another node then: its piece has to be fetched from where it was.
+  /// Every rank then runs on another node, so its piece has to be fetched.
   static constexpr const char* kElsewhere = ";node.numbers=1,0,3,2";
 
-  /// Versions 1 and 2 in the store, and still on the nodes; then everything dies.
+  /// Makes versions 1 and 2 in the store and on the nodes; then everything dies.
   void store_and_die() const {
     const auto outcome = outcome_of(with_store(), "", [&](const Rank& rank, perdure_t* handle, State& state) {
       for (std::uint64_t version = 1; version <= 2; ++version) {
@@ -29,7 +29,7 @@ class FailingRecoveries : public NodeLoss {
     ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
   }
   std::string marker() const { return directory_.path() + "/reached"; }
-  /// The engine of the node where this rank runs first dies, or stops, when it exports.
+  /// The engine of the node where this rank first runs dies, or stops, when it exports.
   RunOptions with_engine_of(int rank, RunOptions run, bool stops) const {
     run.in_child = [rank, stops, marker = marker(), before = run.in_child](int child) {
       if (before) before(child);
@@ -40,7 +40,7 @@ class FailingRecoveries : public NodeLoss {
     };
     return run;
   }
-  /// An engine that takes the place of a dead one shall live.
+  /// An engine that replaces a dead one must live.
   static void spare_the_next() { ::unsetenv("PERDURE_TEST_CRASH"); }
   bool engines_say(const std::string& text) const {
     for (const auto& entry : fs::recursive_directory_iterator(directory_.path() + "/node")) {
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, FailedRecovery,
                                            Loss{"daemon", "daemon", "xor", 4, 1, {}, true, ""}),
                          [](const auto& param) { return param.param.name; });
 
-// Of the newest and of a version by its number, and of what is asked about their sizes.
+// Restores the newest version and one by its number, and asks for their sizes.
 TEST_P(FailedRecovery, IsReadFromTheStoreThatHasTheVersion) {
   for (const std::int64_t version : {std::int64_t{PERDURE_LATEST}, std::int64_t{2}}) {
     SCOPED_TRACE(version);
@@ -84,7 +84,7 @@ TEST_P(FailedRecovery, IsReadFromTheStoreThatHasTheVersion) {
   }
 }
 
-// Where the store has nothing, each version is tried a few times and not for ever; the call says why.
+// If the store has no version, each version is tried a few times and not for ever; the call says why.
 TEST_P(FailedRecovery, EndsWithItsReasonWhereTheStoreHasNothing) {
   live_and_die(2);
   RunOptions run = without_store();
@@ -99,10 +99,10 @@ TEST_P(FailedRecovery, EndsWithItsReasonWhereTheStoreHasNothing) {
     REQUIRE(state.step == 0 && state.right());
     return 0;
   });
-  expect_restored(2, kElsewhere, " moved");  // nothing was given up by that
+  expect_restored(2, kElsewhere, " moved");  // the failure gave up nothing
 }
 
-// A survivor's chunk has rotted: whoever rebuilds out of it finds that, and the survivor hears it.
+// A survivor's chunk is corrupt: the rebuild detects it, and reports it to the survivor.
 TEST_P(FailedRecovery, ABadBlockThatItMeetsIsRecordedWhereItIs) {
   live_and_die(2);
   ASSERT_EQ(damage_slots(directory_.path(), 2, 2), 1U);
@@ -136,8 +136,8 @@ TEST_P(ExportersInDaemons, ThatDieInTheMiddleAreReplacedAndTheLostNodeComesBack)
   EXPECT_TRUE(fs::exists(marker())) << "no exporter died";
 }
 
-// It counts as lost after three times ten seconds, and its piece is rebuilt; its own rank waits for it, and all go on
-// when it does.
+// It counts as lost after three times ten seconds, and its piece is rebuilt. Its own rank waits for it, and all ranks
+// go on once it does.
 TEST_P(ExportersInDaemons, ThatHangCountAsLostAndTheOthersHaveEnough) {
   store_and_die();
   RunOptions run = with_engine_of(3, with_store(), true);

@@ -1,6 +1,5 @@
 #pragma once
-// What the tests of storage faults share: rules that change while processes run, and a rank's checkpoints with its
-// reports.
+// Helps tests of storage faults: rules that change while processes run, and a rank's checkpoints with its reports.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,13 +9,13 @@
 
 namespace perdure::test_support {
 
-/// Fault rules in a file that all processes of a test watch. Put into force by rename, so that nobody reads half of
-/// them.
+/// Fault rules in a file that all processes of a test watch. A rename activates new rules, so that no process reads
+/// half of them.
 class Faults {
  public:
   explicit Faults(const std::string& directory) : path_(directory + "/faults") {}
   void set(const std::string& rules) const;
-  /// To be called in a rank's process before it opens (daemons inherit it).
+  /// Must be called in a rank's process before it opens (daemons inherit it).
   void install() const;
 
  private:
@@ -27,16 +26,16 @@ class Faults {
 class Protected {
  public:
   Protected(const Rank& rank, const std::string& options, std::size_t words = 24000);
-  /// Until it is captured. Where the call leaves that to be done (capture.mode=cow), the state is written anew
+  /// Waits until it is captured. If the call copies in the background (capture.mode=cow), the state is overwritten
   /// meanwhile.
   perdure_status checkpoint(std::int64_t step);
-  /// Restores and says whether the content is that of `step`.
+  /// Restores, and returns whether the content is that of `step`.
   bool restores(std::int64_t version, std::uint64_t step);
   perdure_status wait(std::int64_t step, double timeout_s = 20) {
     return perdure_wait(handle_, "app", step, PERDURE_LEVEL_STORE, timeout_s);
   }
   std::string error() const { return perdure_error_text(handle_); }
-  /// All reports since the last call, waiting first until one contains `awaited`.
+  /// Returns all reports since the last call; first waits until one contains `awaited`.
   std::vector<std::string> reports(const std::string& awaited = {});
   perdure_progress progress();
   perdure_status close() { return perdure_close(&handle_); }
@@ -52,7 +51,8 @@ class Protected {
 std::size_t count_containing(const std::vector<std::string>& texts, const std::string& part);
 std::string joined(const std::vector<std::string>& texts);
 
-/// Ends the body of a rank with a code that names the line, and the text: EXPECT_* of a forked rank would be lost.
+/// Ends the body of a rank with a code that names the line, and prints the text: EXPECT_* of a forked rank would be
+/// lost.
 #define RANK_CHECK(condition, text)                                                                       \
   do {                                                                                                    \
     if (!(condition)) {                                                                                   \

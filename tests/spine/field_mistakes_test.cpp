@@ -1,4 +1,4 @@
-// Mistakes that the field's own libraries make, each a test.
+// Tests mistakes that other checkpoint libraries make.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -36,7 +36,7 @@ void set_rules(const std::string& file, const std::string& rules) {
   fs::rename(file + ".new", file);
 }
 
-// Every version of `name` in the store that is complete now.
+// Returns all complete versions of `name` in the store.
 std::vector<std::uint64_t> complete_versions(const std::string& path, const std::string& name) {
   std::vector<std::uint64_t> found;
   auto made = store::make_store(path);
@@ -69,7 +69,7 @@ TEST_P(DaemonMistakes, AnEngineThatDiesWhileIdleNeitherKillsNorHangsTheApplicati
     state.protect(handle);
     for (std::uint64_t version = 1; version <= 3; ++version) {
       state.advance(version);
-      // The dead engine's socket may outlive it for a moment: then the call says so, and may be repeated.
+      // The dead engine's socket may outlive it for a moment; the call then fails with a retryable error.
       perdure_status taken = perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version));
       for (int tries = 0; taken != PERDURE_OK && perdure_error_retryable(handle) == 1 && tries < 20; ++tries)
         taken = perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version));
@@ -171,7 +171,7 @@ TEST_P(FieldMistakes, WhenOneRankMissesTheNewestVersionAllTakeTheNewestThatAllHa
   kill_engines(directory_.path());
 }
 
-// Two jobs of one user on one node, in one store, at the same time: rank 0 is one, rank 1 the other.
+// Two jobs of one user run on one node and store at the same time: rank 0 is one, rank 1 the other.
 TEST_P(FieldMistakes, ASecondJobWithAnotherConfigurationGetsItsOwnEngineAndSettings) {
   for (const std::string& other :
        {std::string("retention.keep_last=3"), std::string("job=second;retention.keep_last=3")}) {
@@ -204,7 +204,8 @@ TEST_P(FieldMistakes, ASecondJobWithAnotherConfigurationGetsItsOwnEngineAndSetti
   }
 }
 
-// One node is fast, one slow, one version is kept; everything is killed at a random moment while the store is watched.
+// One node is fast, one slow, and retention keeps one version. Everything is killed at random moments while the test
+// watches the store.
 TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteVersions) {
   std::mt19937 random(20260731);
   bool seen_complete = false;
@@ -212,10 +213,10 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
     RunOptions run = ranks(2);
     run.meanwhile = [&](const std::vector<int>& pids) {
       const std::uint64_t end = os::monotonic_ns() + (60 + random() % 250) * 1'000'000;
-      // The first round lasts until there is something to lose.
+      // The first round lasts until there is a version to lose.
       for (int i = 0; os::monotonic_ns() < end || (!seen_complete && i < 4000); ++i) {
-        // Between listing and reading a version may be retired for a newer one: only a store without any, again and
-        // again, is empty.
+        // Between listing and reading, a version may be retired for a newer one. Only a store that repeatedly shows
+        // none is empty.
         bool complete = false;
         for (int look = 0; look < 20 && !complete; ++look) complete = !complete_versions(store(), "app").empty();
         EXPECT_TRUE(complete || !seen_complete) << "round " << round;
@@ -231,8 +232,7 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
       State state(rank.rank, kWords);
       state.protect(handle);
       const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
-      // With kill -9 of all, nothing that was captured may be lost, so that after the first round there is always
-      // something.
+      // kill -9 of all processes may lose no captured version, so after the first round there is always one.
       REQUIRE(status == PERDURE_OK || status == PERDURE_NOT_FOUND || status == PERDURE_UNAVAILABLE ||
               status == PERDURE_PEER_FAILED);
       if (status == PERDURE_OK) REQUIRE(state.right());
@@ -245,12 +245,12 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
     });
     for (int code : outcome.exit_codes) EXPECT_EQ(code, 128 + SIGKILL) << outcome.text();
   }
-  stop_daemons(directory_.path());  // one may have been about to start when the others were killed
+  stop_daemons(directory_.path());  // one may have been starting when the others were killed
   EXPECT_TRUE(seen_complete);
   EXPECT_LE(1U, complete_versions(store(), "app").size());
 }
 
-// Two clients of one engine: one is killed where it waits, the other goes on with the same engine.
+// One engine has two clients: one is killed while it waits, the other goes on with the same engine.
 void kill_the_one_that_waits(const std::string& directory, const std::string& options,
                              const std::function<int(perdure_t*, const std::string&)>& wait) {
   const std::string rules = directory + "/rules";
@@ -328,7 +328,7 @@ TEST_P(DaemonMistakes, ElevenHundredClientsOneAfterTheOtherDoNotExhaustTheEngine
     for (int i = 0; i < 1100; ++i) {
       auto channel = ipc::Channel::connect(socket);
       REQUIRE(channel);
-      if (i % 10 == 0) continue;  // some never say a word
+      if (i % 10 == 0) continue;  // some never send anything
       ipc::Hello hello;
       hello.client = false;
       REQUIRE(channel->call(hello));

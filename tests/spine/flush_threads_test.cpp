@@ -1,4 +1,4 @@
-// An engine's threads are a number that its options say, whatever waits for the store.
+// Tests that the options determine an engine's number of threads, whatever waits for the store.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ class FlushThreads : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Modes, FlushThreads, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-// The store takes one of these versions in half a minute: all but the first wait for it.
+// The store takes half a minute for one version, so all but the first wait.
 TEST_P(FlushThreads, AreNoMoreWhenManyVersionsWaitForASlowStore) {
   TemporaryDirectory directory;
   RunOptions run;
@@ -36,11 +36,11 @@ TEST_P(FlushThreads, AreNoMoreWhenManyVersionsWaitForASlowStore) {
       most = std::max(most, threads_of(pid).size());
     }
     std::fprintf(stderr, "%zu threads of an idle engine, %zu at most\n", idle, most);
-    // docs/threads.md: two that lead captures, and twice flush.threads; and the client's, which renews its claim of the
+    // docs/threads.md: two that lead captures, and twice flush.threads. The client has one that renews its claim of the
     // name from the first checkpoint on.
     const std::size_t claims = pid == ::getpid() ? 1 : 0;
     REQUIRE(most <= idle + claims + 2 + 2 * 3);
-    ::_exit(0);  // the store would take its time
+    ::_exit(0);  // the store would take long
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   kill_engines(directory.path());

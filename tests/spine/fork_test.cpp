@@ -1,4 +1,4 @@
-// An application that forks.
+// Tests an application that forks.
 #include <gtest/gtest.h>
 
 #include "damage.hpp"
@@ -17,7 +17,7 @@ struct LeftBehind {
   }
 };
 
-// The child has duplicates of what the embedded engine has open: its lock, its listening socket, its connections.
+// The child has duplicates of the embedded engine's open descriptors: its lock, listening socket and connections.
 TEST(Fork, AChildThatOutlivesAKilledApplicationDoesNotHoldUpTheNextStart) {
   const TemporaryDirectory directory;
   const LeftBehind child;

@@ -1,5 +1,5 @@
-// Hosts with addresses of their own, each with an engine: what they keep for each other goes over a real network, which
-// is cut, and comes back; and a host is lost with all it had.
+// Tests hosts with their own addresses and one engine each. Their redundancy goes over a real network, which is cut and
+// comes back; and a host is lost with all its data.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,11 +16,12 @@ namespace {
 
 using namespace perdure::test_support;
 
-constexpr int kHosts = 4, kSpare = 4;               // the spare one is the fifth
-constexpr std::size_t kHostWords = (2U << 20) / 8;  // 2 MiB a rank
-constexpr std::uint64_t kOverCables = 1'000'000;    // xor makes every host fetch about as much as it has
+constexpr int kHosts = 4, kSpare = 4;               // the fifth host is the spare
+constexpr std::size_t kHostWords = (2U << 20) / 8;  // 2 MiB per rank
+constexpr std::uint64_t kOverCables = 1'000'000;    // with xor every host fetches about as much as it has
 
-/// Either they are machines to each other, or simulated nodes that see each other's memory. All talk over cables.
+/// The hosts are separate machines to each other, or simulated nodes that see each other's memory. All communicate over
+/// cables.
 class FourHosts : public ::testing::TestWithParam<bool> {
  protected:
   bool machines() const { return GetParam(); }
@@ -35,7 +36,7 @@ class FourHosts : public ::testing::TestWithParam<bool> {
         directory_.path(), "embedded",
         std::string("redundancy.scheme=xor") + (machines() ? "" : ";node.ranks_per_node=1;node.numbers=" + numbers));
   }
-  /// Rank r on host `on[r]`, with a store that takes nothing.
+  /// Runs rank r on host `on[r]`, with a store that accepts nothing.
   RunOptions run_on(const std::vector<int>& on) const {
     RunOptions run;
     run.ranks = kHosts;
@@ -106,13 +107,13 @@ struct Cut {
   std::atomic<bool> down = false, up = false, failed = false;
 };
 
-/// All reports until one names `whom`.
+/// Reads reports until one names `whom`.
 bool is_named(perdure_t* handle, const std::string& whom) {
   return eventually("a report names engine " + whom,
                     [&] { return all_reports(handle).find("engine " + whom + ":") != std::string::npos; });
 }
 
-/// Waits again as long as the wait says that this can help: that the lost one is back is noticed a little later.
+/// Waits again as long as the error is retryable: engines notice a returned peer a little later.
 perdure_status waited_again(perdure_t* handle, std::int64_t version) {
   auto status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
   const bool over = eventually("the version is at level node, or never will be", [&] {
@@ -123,7 +124,7 @@ perdure_status waited_again(perdure_t* handle, std::int64_t version) {
   return over ? status : PERDURE_TIMEOUT;
 }
 
-// What the ranks do while somebody else pulls the cable of one.
+// Runs the ranks while another process pulls the cable of one.
 int live_through(Cut& cut, const Rank& rank, const std::string& options, int cut_off) {
   perdure_t* handle = rank.open(options);
   State state(rank.rank, kHostWords);
@@ -135,7 +136,7 @@ int live_through(Cut& cut, const Rank& rank, const std::string& options, int cut
     if (version == 2) ++cut.captured;  // it may be at level node by now, or on the way
     REQUIRE(eventually("the link is down", [&] { return cut.down.load(); }));
   }
-  // Version 3 was taken without one of them, which cost nobody more than the level.
+  // Version 3 was taken without one of them; all that this cost is the level.
   REQUIRE(perdure_wait(handle, "app", 3, PERDURE_LEVEL_NODE, 0.5) == PERDURE_TIMEOUT);
   REQUIRE(is_named(handle, Hosts::address(rank.rank == cut_off ? 0 : cut_off)));
   ++cut.noticed;

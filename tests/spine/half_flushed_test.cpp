@@ -1,5 +1,5 @@
-// A checkpoint that does not fit into the tiers is partly in the segments that are being written to the store: it is
-// restored from there, whatever is to be stored before it.
+// Tests a checkpoint that does not fit into the tiers, so that temporary segments in the store hold a part of it. It is
+// restored from there, whatever has to be stored before it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 class HalfFlushed : public InAMode {
  protected:
-  // Three slots of 2 MiB for six chunks of 128 KiB. What cannot be published is tried again for an hour.
+  // There are three slots of 2 MiB for six chunks of 128 KiB. The engine retries failed publications for an hour.
   std::string options() const {
     return options_in(directory.path(), GetParam(),
                       "tier.order=memory;tier.memory.max_bytes=6MiB;retention.keep_last=9;checkpoint.timeout=60;"
@@ -57,7 +57,7 @@ TEST_P(HalfFlushed, IsRestoredBeforeAnythingIsPublishedAndByTheNextLaunchToo) {
     RANK_CHECK(app.restores(2, 2) && app.restores(3, 3), app.error());
     RANK_CHECK((app.progress().restore_source & 2) != 0, "a part came from the store");
     RANK_CHECK(!published(2) && !published(3), "they were to wait for the store");
-    return 0;  // without a close, as if it had died
+    return 0;  // no close, as if it had died
   });
   expect_success([&](const Rank& rank) {
     Protected app(rank, options(), kWords);

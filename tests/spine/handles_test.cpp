@@ -1,4 +1,4 @@
-// Several handles at once, and several threads on one.
+// Tests several handles at once, and several threads on one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ TEST_P(Handles, TwoOfTheSameStoreInOneProcessDoNotDisturbEachOther) {
     b.advance(0);
     REQUIRE_STATUS(PERDURE_OK, second, perdure_restore(second, "b", PERDURE_LATEST));
     REQUIRE(b.step == 3 && b.right());
-    // A new one beside it sees what the closed one left.
+    // A new handle beside it sees the versions of the closed one.
     first = rank.open(options());
     a.protect(first);
     a.advance(0);
@@ -84,9 +84,9 @@ TEST_P(Handles, OfTwoStoresKeepTheirVersionsApart) {
   }
 }
 
-// Two communicators on one node share an engine: whatever one group does, and when it opens and closes, the other's
-// checkpoints hold. (With an embedded engine the other group's end is the engine's end: an error that may be repeated,
-// not the subject here.)
+// Two communicators on one node share an engine. The checkpoints of one group hold, whatever the other group does and
+// whenever it opens and closes. (With an embedded engine, the other group's end is the engine's end: a retryable error
+// that this test does not cover.)
 class DaemonHandles : public Handles {};
 INSTANTIATE_TEST_SUITE_P(Modes, DaemonHandles, ::testing::Values("daemon"),
                          [](const auto& param) { return std::string(param.param); });
@@ -110,7 +110,7 @@ TEST_P(DaemonHandles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
             state.protect(handle);
             perdure_close(&handle);
             rank.barrier();
-            if (rank.rank == 0 && *busy == 0) *busy = -1;  // one decides for both
+            if (rank.rank == 0 && *busy == 0) *busy = -1;  // one rank decides for both
             rank.barrier();
             if (*busy == -1) break;
           }
@@ -132,7 +132,7 @@ TEST_P(DaemonHandles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
     for (std::uint64_t version = 1; version <= 40; ++version) {
       state.advance(version);
       const perdure_status status = perdure_checkpoint(handle, "steady", static_cast<std::int64_t>(version));
-      // An embedded engine of the other group may end with it; then the call says so and may be repeated.
+      // An embedded engine of the other group may end with it; the call then fails with a retryable error.
       if (status != PERDURE_OK) REQUIRE(perdure_error_retryable(handle) == 1 && std::string(GetParam()) == "embedded");
     }
     state.advance(41);

@@ -15,7 +15,7 @@
 namespace perdure::test_support {
 namespace {
 
-/// Holds namespaces of its own until it is killed; says through `told` how making them went.
+/// Holds its own namespaces until it is killed; reports through `told` whether it could make them.
 [[noreturn]] void hold_namespaces(const std::string& name, int told, int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int error = ::getppid() == parent ? 0 : ESRCH;

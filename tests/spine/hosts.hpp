@@ -1,6 +1,6 @@
 #pragma once
-// Hosts with addresses of their own: network namespaces on one switch, each held by a process. Nothing of them has a
-// name outside, and all of it goes with those processes, which end with the test, however that ends.
+// Makes hosts with their own addresses: network namespaces on one switch, each held by a process. They have no names
+// outside, and end with those processes, which end with the test, however it ends.
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,20 +9,20 @@ namespace perdure::test_support {
 
 class Hosts {
  public:
-  /// With `own_names` each has a host name, too: then nobody takes them for one machine. Nothing where this process may
-  /// not make them or there is no `ip`; `why_not` says what failed.
+  /// With `own_names` each has a host name, too, so that nobody takes them for one machine. Returns null if this
+  /// process may not make them or there is no `ip`; `why_not` gets the failure.
   static std::unique_ptr<Hosts> make(int count, bool own_names, std::string& why_not);
   ~Hosts();
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;
 
   static std::string address(int host);    ///< "10.77.0.1" and so on
-  static std::string host_name(int host);  ///< with own names
-  /// For a process with one thread: from now on it is there. Ends the process when that fails.
+  static std::string host_name(int host);  ///< only with `own_names`
+  /// Moves this process, which must have only one thread, to the host. Ends the process on failure.
   void enter(int host) const;
-  /// Unplugs its cable, or plugs it in. False when that fails.
+  /// Unplugs or plugs in its cable. Returns false on failure.
   bool set_link(int host, bool up) const;
-  /// Bytes that the host which this process is on got over its cable.
+  /// Returns the bytes that this process's host has received over its cable.
   static std::uint64_t bytes_received();
 
  private:

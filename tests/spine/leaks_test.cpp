@@ -1,4 +1,4 @@
-// What is used goes back: after a thousand checkpoints, after a hundred handles, after a job that was killed.
+// Tests that resources are returned: after a thousand checkpoints, after a hundred handles, and after a killed job.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -22,9 +22,9 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::int64_t kLast = unless_sanitized(1000, 200);
 constexpr std::uint64_t kStored =
     2 + 3;                 ///< files in the store: two segments, the name's owner, its lock, and the incarnation
-constexpr int kRound = 4;  ///< checkpoints until the store is waited for
+constexpr int kRound = 4;  ///< checkpoints between waits for the store
 
-// Everything is in memory here, so that thousands of syncs take no time.
+// All directories are in memory, so that thousands of syncs take no time.
 class Leaks : public ::testing::TestWithParam<const char*> {
  protected:
   bool daemon() const { return std::string(GetParam()) == "daemon"; }
@@ -47,13 +47,13 @@ std::set<std::string> node_directories(const std::string& directory) {
   return names;
 }
 
-// The directories go after the lock that stop_daemons() waits for.
+// The directories disappear after the lock for which stop_daemons() waits.
 std::set<std::string> node_directories_in_the_end(const std::string& directory) {
   (void)eventually("nothing is left on the nodes", [&] { return node_directories(directory).empty(); });
   return node_directories(directory);
 }
 
-// The process behind the only socket below `directory`: the perdured, or the rank that hosts the engine.
+// Returns the process behind the only socket below `directory`: the perdured, or the rank that hosts the engine.
 int engine_pid(const std::string& directory) {
   auto nodes = os::list_directory(directory + "/node");
   if (!nodes || nodes->size() != 1) return -1;
@@ -70,12 +70,12 @@ int complain(const char* what, std::uint64_t before, std::uint64_t after) {
   return 1;
 }
 
-// 0, or 1 and a message when `after` uses more than `before` and the slack.
+// Returns 0, or 1 with a message if `after` uses more than `before` plus the slack.
 int judge(const char* whose, const Usage& before, const Usage& after, std::uint64_t slack_bytes) {
   std::fprintf(stderr, "%s: ", whose);
   if (after.descriptors > before.descriptors) return complain("descriptors", before.descriptors, after.descriptors);
   if (after.threads > before.threads) return complain("threads", before.threads, after.threads);
-  // Sanitizers map as they go.
+  // Sanitizers add mappings as they go.
   if (kMemoryIsMeasurable && after.mappings > before.mappings + 8)
     return complain("mappings", before.mappings, after.mappings);
   if (kMemoryIsMeasurable && after.anonymous_bytes > before.anonymous_bytes + slack_bytes)
@@ -90,7 +90,7 @@ perdure_progress progress_of(perdure_t* handle) {
   return progress;
 }
 
-// A leak lasts; a descriptor that the background work holds for a moment does not.
+// A leak lasts; a descriptor that background work holds for a moment does not.
 Usage lasting_usage(int pid) {
   Usage least = usage_of(pid);
   for (int i = 0; i < 20; ++i) {
@@ -100,7 +100,7 @@ Usage lasting_usage(int pid) {
   return least;
 }
 
-// What there is when nothing is under way: processes, and files on the node and in the store.
+// Resources while no work is in flight: of processes, and files on the node and in the store.
 struct Snapshot {
   Usage rank, engine;
   Files node, store;
@@ -128,8 +128,8 @@ int judge(const Snapshot& before, const Snapshot& after) {
   if (after.pending != 0) bad += complain("versions pending", 0, after.pending);
   if (after.store.count > kStored) bad += complain("files in the store", kStored, after.store.count);
   if (after.node.count > before.node.count) bad += complain("files on the node", before.node.count, after.node.count);
-  // Slots (2 MiB each) for two versions kept and for those of one round on their way to the store; and the catalog's
-  // log, which is compacted later. How many of them one round needs depends on how far the flush is behind.
+  // The node has slots (2 MiB each) for two kept versions and for those of one round on their way to the store. The
+  // catalog's log is compacted later. How many slots one round needs depends on how far the flush is behind.
   if (after.node.bytes > (2 + kRound + 2) * 2 * kMiB + kMiB)
     bad += complain("bytes on the node", before.node.bytes, after.node.bytes);
   return bad;
@@ -185,12 +185,12 @@ TEST_P(Leaks, AHundredHandlesLeaveNothing) {
     };
     if (!cycles(10)) return 2;
     const int engine = daemon() ? engine_pid(path()) : -1;
-    // More threads than ever at the same time, on a machine under load, make malloc map more once; a leak grows on.
+    // A new maximum of threads, on a machine under load, makes malloc map more once; a leak keeps growing.
     for (int round = 0; round < 3; ++round) {
       const Usage before = usage_of_this_process(), engine_before = daemon() ? usage_of(engine) : Usage{};
       if (!cycles(unless_sanitized(100, 40))) return 2;
       int bad = judge("rank", before, usage_of_this_process(), kMiB);
-      // The last connection may still be ending on the engine's side.
+      // The engine may still be closing the last connection.
       (void)eventually("the engine has no more descriptors than before",
                        [&] { return usage_of(engine).descriptors <= engine_before.descriptors; });
       if (daemon()) bad += judge("engine", engine_before, usage_of(engine), kMiB);
@@ -203,7 +203,8 @@ TEST_P(Leaks, AHundredHandlesLeaveNothing) {
   EXPECT_EQ(node_directories_in_the_end(path()), std::set<std::string>());
 }
 
-// One life of a job: what the one before left is stored first, then come checkpoints until the crash point or `last`.
+// Runs one life of a job: it first stores versions of the life before, then checkpoints until the crash point or
+// `last`.
 int live(const Rank& rank, const std::string& options, std::int64_t last) {
   perdure_t* handle = rank.open(options);
   std::vector<std::uint64_t> words(500);
@@ -233,7 +234,7 @@ TEST_P(Leaks, AKilledJobLeavesItsNodeDirectoryToTheNextWhichRemovesItInTheEnd) {
     }
     directories = found;
     EXPECT_LE(found.size(), 2U) << "one on the node, one for the file tier";
-    // Two ranks, a slot of 2 MiB each, for the versions of one life and those that retention keeps.
+    // Two ranks have a slot of 2 MiB each, for the versions of one life and those that retention keeps.
     const Files files = files_below(path() + "/node");
     EXPECT_LE(files.bytes, 2 * 2 * kMiB * (3 + 3) + kMiB) << "slots of the dead are used again";
     stop_daemons(path());

@@ -1,5 +1,5 @@
-// Programs whose surroundings refuse something: a directory, the size of a file, a thread. Each gets an error that
-// names what is guilty and what to do, and goes on.
+// Tests programs whose environment refuses a directory, a file size or a thread. Each gets an error that names the
+// cause and the remedy, and goes on.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -85,10 +85,10 @@ TEST_P(Limits, AFileThatMayNotGrowIsAnErrorAndNotASignal) {
   stop_daemons(directory_.path());
 }
 
-// Whichever of the threads that an open begins is the first to be refused.
+// Each of the threads that an open starts is the first to be refused once.
 TEST_P(Limits, AThreadThatTheSystemRefusesIsAnErrorOfOpen) {
   if (kSanitized) GTEST_SKIP() << "the sanitizer's own threads would be refused";
-  constexpr uid_t kNobodyElse = 54321;  // the kernel asks nobody who is root
+  constexpr uid_t kNobodyElse = 54321;  // the kernel exempts root from the limit
   if (::geteuid() == 0) {
     ASSERT_EQ(::chown(directory_.path().c_str(), kNobodyElse, kNobodyElse), 0);
   }
@@ -117,7 +117,7 @@ TEST_P(Limits, AThreadThatTheSystemRefusesIsAnErrorOfOpen) {
       return 0;
     });
     EXPECT_TRUE(outcome.all(0)) << "at most " << most << " threads: " << outcome.text();
-    // A perdured of this try would count at the next one, also as a zombie.
+    // A perdured of this attempt, even a zombie, would count in the next one.
     stop_daemons(directory_.path());
     while (::waitpid(-1, nullptr, 0) > 0) {
     }

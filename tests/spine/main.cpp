@@ -1,4 +1,4 @@
-// Of programs whose cases run in the mode that their name draws.
+// Runs the tests of programs whose cases draw their mode by name.
 #include <gtest/gtest.h>
 
 #include "drawn_modes.hpp"

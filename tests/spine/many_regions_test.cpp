@@ -1,5 +1,5 @@
-// Programs with very many small regions, such as the patches of an adaptive mesh: what they cost grows with their
-// number and not with its square. With its square, the calls of this test would not end before its limit.
+// Tests programs with very many small regions, such as the patches of an adaptive mesh. The cost must grow with their
+// number, not its square; otherwise these calls would not end before the test's limit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class ManyRegions : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, ManyRegions, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-/// Small regions in one block of memory, whose order there is another one than that of their ids.
+/// Small regions in one block of memory, in another order than that of their ids.
 struct Patches {
   explicit Patches(int patches)
       : count(static_cast<std::size_t>(patches)), memory(static_cast<std::size_t>(patches) * kRegionBytes) {}
@@ -87,7 +87,7 @@ TEST_P(ManyRegions, MoreThanAMillionAreRefusedBeforeAnythingIsWritten) {
   stop_daemons(directory_.path());
 }
 
-/// Each rank has `count` regions of one byte, writes them as version 1, or restores them from what the store has.
+/// Each rank writes `count` regions of one byte as version 1, or restores them from the store.
 int share_a_segment(const Rank& rank, const std::string& options, int count, bool written) {
   std::vector<unsigned char> memory(static_cast<std::size_t>(count)), expected(memory.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
@@ -107,8 +107,8 @@ int share_a_segment(const Rank& rank, const std::string& options, int count, boo
   return 0;
 }
 
-// More than a million regions in one segment: until each rank had a table of its own, this was refused, and before that
-// it was acknowledged and could not be read.
+// One segment holds more than a million regions. Before each rank had its own table, this was refused; still earlier it
+// was acknowledged and could not be read.
 TEST_P(ManyRegions, OfAllRanksOfASegmentMayBeMoreThanOneManifestHolds) {
   RunOptions run;
   run.ranks = 6;
@@ -127,7 +127,7 @@ TEST_P(ManyRegions, OfAllRanksOfASegmentMayBeMoreThanOneManifestHolds) {
   EXPECT_EQ(read_bytes(file->path()).at(8), kSanitized ? 1 : 3) << "its format";
 }
 
-/// Counts what this process sends to its engine.
+/// Counts the messages of this process to its engine.
 class CountedMessages : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
@@ -140,7 +140,7 @@ class CountedMessages : public os::Hooks {
   std::atomic<unsigned> sent_ = 0;
 };
 
-// With the engine in a process of its own, all that this one sends is the client's.
+// With a daemon, all messages of this process are the client's.
 TEST_P(ManyRegions, AreAnnouncedByTheNextCollectiveCallAndNotOneByOne) {
   RunOptions run;
   run.ranks = 1;

@@ -1,4 +1,4 @@
-// perdure metrics of a running job, read by Prometheus' own client library: what must hold of a job that we know.
+// Tests the output of `perdure metrics` for a known running job, as Prometheus' own client library reads it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,14 +12,14 @@ namespace {
 using namespace perdure::test_support;
 
 constexpr std::size_t kMetricsWords = 24000;
-constexpr std::uint64_t kMetricsBytes = 8 * kMetricsWords + 8;  // of one rank's checkpoint, and here of one node's
+constexpr std::uint64_t kMetricsBytes = 8 * kMetricsWords + 8;  // of one rank's checkpoint, which here is one node's
 constexpr int kMetricsNodes = 2;
 
 class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
  protected:
-  /// Nothing is left of a test that failed either: nobody waits for engines whose store fails.
+  /// Ends engines also after a failed test, because their store fails and nobody should wait for them.
   void TearDown() override { kill_engines(directory_.path()); }
-  /// A rank that cannot go on takes the others along at once.
+  /// A rank that cannot continue ends the others at once.
   static std::function<int(const Rank&)> all_or_none(std::function<int(const Rank&)> body) {
     return [body = std::move(body)](const Rank& rank) {
       const int code = body(rank);
@@ -31,8 +31,8 @@ class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
     return options_in(directory_.path(), GetParam(),
                       "job=it \"runs\";engine.idle_exit=60;node.ranks_per_node=1;redundancy.scheme=partner");
   }
-  /// True when the tool's answer is as it must be; what is not is printed. An `at` that is not empty names the counters
-  /// to keep; `since` those that none may have become less than.
+  /// Returns whether the tool's output is as expected, and prints each difference. A non-empty `at` names the file for
+  /// the counters; no counter in `since` may have decreased.
   bool scrape(const std::string& at, const std::string& since, const std::vector<std::string>& expected) const {
     std::string command = std::string(PERDURE_PYTHON) + " " + PERDURE_CHECK_METRICS + " --engines " +
                           std::to_string(kMetricsNodes) + (at.empty() ? "" : " --save " + directory_ / at) +
@@ -41,7 +41,7 @@ class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
     for (const std::string& one : expected) command += " '" + one + "'";
     return std::system(command.c_str()) == 0;
   }
-  /// The same, as soon as it holds; what did not before is printed, too.
+  /// Retries until it holds; prints the last differences, too.
   bool scrape_until(const std::vector<std::string>& expected, const std::string& at = "",
                     const std::string& since = "") const {
     return eventually("the metrics are as expected", [&] { return scrape(at, since, expected); });

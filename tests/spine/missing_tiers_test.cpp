@@ -1,5 +1,5 @@
-// A launch that cannot reach a tier of the one before, or names them otherwise: what was acknowledged is kept, said to
-// be there, and found again.
+// Tests a launch that cannot reach a tier of the one before, or names tiers differently. Acknowledged versions are
+// kept, reported and found again.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ class MissingTiers : public InAMode {
   }
   std::string options_of_order(const std::string& order) const { return options("tier.order=" + order); }
   std::string no_store() const { return "pwrite:" + directory_.path() + "/store:ENOSPC"; }
-  /// The records of a name come there.
+  /// The rules let only the records of a name reach the store.
   std::string no_segment_of(const std::vector<int>& versions) const {
     std::string rules;
     for (const int version : versions)
@@ -44,7 +44,7 @@ class MissingTiers : public InAMode {
     run.ranks = 1;
     return run;
   }
-  /// A launch with these options, under these faults, whose rank and engine are killed then.
+  /// Runs a launch with these options and faults; then its rank and engine are killed.
   void launch(const std::string& options, const std::string& faults, const Part& part,
               const std::string& temporary = {}) const {
     const auto outcome = run_ranks(one_rank(), [&](const Rank& rank) {
@@ -72,7 +72,7 @@ class MissingTiers : public InAMode {
     REQUIRE(state.step == step && state.right());
     return 0;
   }
-  /// What an earlier launch left is on a branch of its own, which the refusal names.
+  /// Versions of an earlier launch are on their own branch, which the refusal names.
   static int restores_of_any_branch(perdure_t* handle, State& state, std::int64_t version) {
     const perdure_status status = perdure_restore(handle, "app", version);
     if (status == PERDURE_MISMATCH) {
@@ -87,7 +87,7 @@ class MissingTiers : public InAMode {
     REQUIRE(state.step == static_cast<std::uint64_t>(version) && state.right());
     return 0;
   }
-  /// Versions 1 to `last`, none of which reaches the store.
+  /// Makes versions 1 to `last`, none of which reaches the store.
   void first_launch(const std::string& options, std::uint64_t last = 3, const std::string& temporary = {}) const {
     launch(
         options, no_store(), [&](perdure_t* handle, State& state) { return checkpoints(handle, state, 1, last); },
@@ -104,7 +104,8 @@ class MissingTiers : public InAMode {
 INSTANTIATE_TEST_SUITE_P(Modes, MissingTiers, ::testing::Values("embedded", "daemon"), mode_name);
 INSTANTIATE_TEST_SUITE_P(OnWrite, MissingTiers, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
-// What cannot be opened once is not gone: the launch says what it is and that nothing was lost, and is no first start.
+// A tier that cannot be opened once is not lost. The launch names it, says that nothing was lost, and is no first
+// start.
 TEST_P(MissingTiers, ATierThatCannotBeOpenedOnceCostsNothing) {
   first_launch(options());
   launch(options(), no_store() + ";" + arena_once(), [](perdure_t* handle, State&) {
@@ -121,7 +122,7 @@ TEST_P(MissingTiers, ATierThatCannotBeOpenedOnceCostsNothing) {
   expect_restored(options(), 3);
 }
 
-// Some chunks are on the tier that is there: their slots belong to the versions that wait for the other tier.
+// Some chunks are on the available tier: their slots belong to versions that wait for the other tier.
 TEST_P(MissingTiers, ALaunchWithoutATierUsesNoSlotThatIsSomebodyElses) {
   const std::string small = options("tier.memory.max_bytes=6MiB");
   first_launch(small, 4);
@@ -147,7 +148,7 @@ TEST_P(MissingTiers, AnotherOrderOfTheTiersFindsEverything) {
   expect_restored(options(small + "memory,file"), 5);
 }
 
-// Its content is read, and nothing new comes there.
+// Its content is read, and no new chunk goes there.
 TEST_P(MissingTiers, ATierThatTheConfigurationNamesNoMoreIsStillReadAndIsEmptiedThen) {
   const std::string small = "tier.memory.max_bytes=6MiB;tier.order=";
   for (const std::string left : {"memory", "file"}) {
@@ -185,7 +186,7 @@ TEST_P(MissingTiers, AnotherTemporaryDirectoryFindsWhatIsInTheFirstOne) {
   for (const auto& temporary : {one, two}) fs::create_directory(temporary);
   first_launch(without_path, 3, one);
   expect_restored(without_path, 3, two);
-  // Of the two it is the first one that cannot be reached.
+  // The first of the two cannot be reached.
   fs::rename(one, one + ".away");
   launch(
       without_path, no_store(),
@@ -200,7 +201,7 @@ TEST_P(MissingTiers, AnotherTemporaryDirectoryFindsWhatIsInTheFirstOne) {
   expect_restored(without_path, 3, one);
 }
 
-// As when a file system is mounted late: the directory that is made meanwhile is not the one that holds the content.
+// As when a file system is mounted late: a directory that is made meanwhile is not the one with the content.
 TEST_P(MissingTiers, ADirectoryThatIsNotThereForOnceCostsNothing) {
   first_launch(options_of_order("file"));
   const std::string place = directory_.path() + "/file";
@@ -220,7 +221,7 @@ TEST_P(MissingTiers, SmallerChunksFindTheLargerOnes) {
   expect_restored(options("tier.order=file;chunk_bytes=64KiB"), 3);
 }
 
-// A tier that was emptied in its place is another one: that is said, and the versions are not waited for.
+// A tier that was emptied in place is another one: the launch says so, and does not wait for its versions.
 TEST_P(MissingTiers, WhatIsCertainlyGoneIsSaidToBe) {
   first_launch(options());
   for (const auto& entry : fs::recursive_directory_iterator(directory_.path() + "/node"))
@@ -234,7 +235,7 @@ TEST_P(MissingTiers, WhatIsCertainlyGoneIsSaidToBe) {
 }
 
 TEST_P(MissingTiers, WhatCannotBeReachedIsGivenUpWhenTheStoreHasANewerVersion) {
-  // One program opens twice: what a new start writes would be of another branch, for which nothing is given up.
+  // One program opens twice: a new start would write on another branch, for which nothing is given up.
   const std::string quick = options("engine.drain_timeout=0.1");
   const Faults faults(directory_.path());
   const auto newer = run_ranks(one_rank(), [&](const Rank& rank) {
@@ -276,7 +277,7 @@ TEST_P(MissingTiers, WhatCannotBeReachedIsGivenUpWhenTheStoreHasANewerVersion) {
   EXPECT_TRUE(fs::is_empty(directory_.path() + "/node")) << "the tier that is back has nothing that anybody needs";
 }
 
-// Some node's tier, of a group: what is on it is rebuilt, and what it kept for others is found again.
+// A tier of one node in a group is missing: its content is rebuilt, and the redundancy on it is found again later.
 class MissingTierOfFour : public NodeLoss {
  protected:
   RunOptions without_a_tier(int rank_without) const {
@@ -301,7 +302,7 @@ TEST_P(MissingTierOfFour, RedundancyStandsInForItAndItCountsAgainWhenItIsBack) {
     REQUIRE(state.step == 2 && state.right());
     return 0;
   });
-  // Now node 2 is really lost: what node 1 kept for it, on the tier that is back, is needed.
+  // Now node 2 is really lost, so the redundancy on node 1's returned tier is needed.
   ASSERT_NO_FATAL_FAILURE(lose({2}));
   expect_done(without_store(), "", [](const Rank&, perdure_t* handle, State& state) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));

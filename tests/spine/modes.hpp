@@ -1,5 +1,5 @@
 #pragma once
-// Suites that run in several modes: engines embedded or daemons, and both with checkpoints that copy on write.
+// Runs suites in several modes: with embedded engines or daemons, and both with checkpoints that copy on write.
 #include <gtest/gtest.h>
 
 #include <string>

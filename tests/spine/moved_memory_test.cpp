@@ -1,5 +1,6 @@
-// Owners move, resize and lose the memory of regions between two checkpoints: the same table of changes and outcomes as
-// in fronts/cpp/moved_memory_test.cpp and fronts/python/tests/test_moved_memory.py, here in C, on three ranks.
+// Tests owners that move, resize and lose the memory of regions between two checkpoints, in C on three ranks. The tests
+// fronts/cpp/moved_memory_test.cpp and fronts/python/tests/test_moved_memory.py use the same table of changes and
+// outcomes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,15 +19,15 @@ using namespace perdure::test_support;
 constexpr std::size_t kMovedCount = 20'000;
 constexpr int kU = 0, kV = 1, kField = 2, kRows = 3, kConstants = 4;  // ids
 
-/// Elements of a program, which lie somewhere.
+/// A program's elements, somewhere in memory.
 struct Owner {
   std::unique_ptr<std::int64_t[]> data;
   std::size_t count = 0;
-  std::int64_t* says = nullptr;  // where they are not
+  std::int64_t* says = nullptr;  // a false address to report
   int refuses = 0;
 
   void make(std::size_t elements) {
-    auto made = std::make_unique<std::int64_t[]>(elements);  // before the old ones go: they get another address
+    auto made = std::make_unique<std::int64_t[]>(elements);  // allocated first, so that the address differs
     data = std::move(made);
     count = elements;
   }
@@ -44,11 +45,11 @@ struct Owner {
 
 using Owners = std::map<int, Owner>;
 
-/// What a program does to its memory between two checkpoints.
+/// A change of a program's memory between two checkpoints.
 struct MemoryChange {
   const char* what;
   void (*does)(Owners& owners);
-  const char* told = nullptr;  ///< of the checkpoint; none: it succeeds
+  const char* told = nullptr;  ///< the error of the checkpoint; null: it succeeds
 };
 
 const std::vector<MemoryChange> kMemoryChanges = {
@@ -103,7 +104,7 @@ int protect_memory(perdure_t* handle, int id, Owner& owner, const char* name) {
   return 0;
 }
 
-// A ghost cell lies on either side of the field's ten elements on each rank.
+// On each rank a ghost cell lies on either side of the field's ten elements.
 int protect_arrays(perdure_t* handle, Owners& owners, int ranks) {
   const uint64_t extent = 10 * static_cast<uint64_t>(ranks), ghost = 1, table[] = {0, 3},
                  five = owners[kConstants].count;
@@ -138,7 +139,7 @@ void fill_owners(Owners& owners, int rank, std::int64_t version) {
     owner.fill(1'000'000 * version + 100'000 * id + (id == kConstants ? 0 : 10'000 * rank));
 }
 
-/// As it is without ghosts, which are not stored.
+/// Returns the content without ghosts, which are not stored.
 std::map<int, std::vector<std::int64_t>> contents(const Owners& owners) {
   std::map<int, std::vector<std::int64_t>> all;
   for (const auto& [id, owner] : owners) all[id] = owner.content();
@@ -163,7 +164,8 @@ int check_refused(perdure_t* handle, perdure_status status, bool here, const cha
   return 0;
 }
 
-// Of what cannot be followed on rank 1 nothing is captured, and nothing filled, on any rank; protected again, all is.
+// If a region cannot be followed on rank 1, no rank captures or fills anything. After it is protected again, all ranks
+// do.
 int meets_refusal(const Rank& rank, perdure_t* handle, Owners& owners, const MemoryChange& change) {
   const bool here = rank.rank == 1;
   const char* const name = change.what;
@@ -225,7 +227,7 @@ TEST_P(MovedMemory, IsFollowedWhereCopyingGoesOnBehindTheCall) {
   run(3, [&](const Rank& rank) { return live(rank, options("capture.mode=cow"), kMemoryChanges[6]); });
 }
 
-// What a container has left can be protected by another region before it says where it is now.
+// Memory that a container has left can be protected by another region before the container says where it is now.
 TEST_P(MovedMemory, LeavesItsOldPlaceToOthers) {
   run(1, [&](const Rank& rank) {
     perdure_t* handle = rank.open(options());
@@ -255,14 +257,14 @@ TEST_P(MovedMemory, LeavesItsOldPlaceToOthers) {
     owner = &memory;  // where another region is by now
     REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_checkpoint(handle, "app", 2));
     REQUIRE(std::strstr(perdure_error_text(handle), "region 0: its memory overlaps region 1") != nullptr);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 0, elsewhere.data(), 8, 3));  // follows nobody any more
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 0, elsewhere.data(), 8, 3));  // follows no owner now
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 2));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
     return 0;
   });
 }
 
-// A part of what an owner has moves with it, and is refused where nobody knows which part it would be.
+// A part of an owner's memory moves with it, and is refused if its place is ambiguous.
 TEST_P(MovedMemory, OfWhichARegionIsAPartMovesWithItsOwner) {
   run(1, [&](const Rank& rank) {
     perdure_t* handle = rank.open(options());
@@ -303,7 +305,7 @@ TEST_P(MovedMemory, IsFollowedOnlyWhereAnOwnerHasIt) {
     REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_follow(handle, 0, Owner::locate, &owner));
     REQUIRE(std::strstr(perdure_error_text(handle), "it says -1") != nullptr);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 0));
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));  // what is gone is not asked for
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));  // removed regions are not asked for
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
     return 0;
   });
@@ -331,7 +333,7 @@ TEST_P(MovedMemory, ThatALanguageCannotFindIsAnErrorOfAllRanksOnce) {
   });
 }
 
-// What is refused is one call, also where that fails before any owner would be asked.
+// Only one call is refused, also if it fails before any owner is asked.
 TEST_P(MovedMemory, ThatALanguageCannotFindFailsNoLaterCall) {
   run(1, [&](const Rank& rank) {
     perdure_t* handle = rank.open(options());

@@ -1,5 +1,5 @@
 #pragma once
-// What simulated nodes have on disk: to be lost, kept as it was, and put back.
+// Handles the files of simulated nodes: to lose them, to keep copies, and to put them back.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,8 +12,8 @@
 
 namespace perdure::test_support {
 
-/// Removes all that this node of options_in(directory, ...) has: engine directory and tiers. How many entries that
-/// were.
+/// Removes all files of this node of options_in(directory, ...): engine directory and tiers. Returns the number of
+/// entries.
 inline std::size_t lose_node(const std::string& directory, const std::string& options, const std::string& label) {
   config::Config config;
   EXPECT_TRUE(config.set_all(options, config::Origin::program));
@@ -31,12 +31,12 @@ inline std::size_t lose_node(const std::string& directory, const std::string& op
   return lose_node(directory, options, os::host_name() + "#" + std::to_string(number));
 }
 
-/// A copy of all nodes of options_in(directory, ...) while no engine runs.
+/// A copy of all nodes of options_in(directory, ...), taken while no engine runs.
 class NodesAsTheyWere {
  public:
   explicit NodesAsTheyWere(const std::string& directory) : directory_(directory), copy_(directory + "/as-they-were") {
     for (const auto& entry : fs::recursive_directory_iterator(directory_ + "/node"))
-      if (entry.is_socket()) fs::remove(entry.path());  // of the dead; cannot be copied
+      if (entry.is_socket()) fs::remove(entry.path());  // left by dead engines; cannot be copied
     replace(directory_, copy_);
   }
   void put_back() const { replace(copy_, directory_); }

@@ -1,6 +1,6 @@
-// What level node is worth: jobs of several redundancy groups, with checkpoints that come faster than they can be
-// replicated, in tiers that are full, without a store. At a random moment every rank asks for the level of every
-// version. Then everything dies, every set of nodes is lost that may be, and what was at level node has to come back.
+// Tests that level node keeps its promise, in jobs of several redundancy groups without a store. Checkpoints come
+// faster than they can be replicated, in full tiers. At a random moment every rank asks for the level of every version.
+// Then everything dies and every allowed set of nodes is lost; versions that were at level node have to come back.
 // PERDURE_TEST_SEEDS=100-200 takes these seeds instead of the few of every day.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,18 +23,18 @@ using namespace perdure::test_support;
 constexpr int kRushNodes = 4, kRushGroup = 2;
 constexpr std::size_t kMostVersions = 64;
 
-/// What the ranks were told.
+/// The results that the ranks got.
 struct Claims {
   std::array<std::atomic<bool>, kMostVersions> at_level_node{};
   std::atomic<std::uint64_t> failed = 0, captured = 0;
 };
 
-/// One seed's job. Every rank has the same, so that all do the same.
+/// The job of one seed, which is the same on every rank.
 struct Rush {
   explicit Rush(unsigned seed) : random(seed) {
     const std::array<const char*, 3> schemes = {"partner", "buddy", "xor"};
     scheme = schemes[random() % schemes.size()];
-    // The groups have more and less to do.
+    // The groups have different amounts of data.
     for (auto& words : words_of_group) words = 2000 + random() % 60'000;
     const std::size_t most = std::max(words_of_group[0], words_of_group[1]) * sizeof(std::uint64_t);
     const std::size_t chunks = most / (128 << 10) + 1;
@@ -52,7 +52,7 @@ struct Rush {
     const bool in_first = std::find(first.begin(), first.end(), static_cast<std::uint32_t>(rank)) != first.end();
     return words_of_group[in_first ? 0 : 1];
   }
-  /// Two, of two nodes each.
+  /// Two groups of two nodes each.
   static const std::vector<std::vector<std::uint32_t>>& groups() {
     static const auto plan = perdure::redundancy::plan_groups(std::vector<perdure::redundancy::Domains>(kRushNodes),
                                                               kRushGroup, {"partner", 2, 64});
@@ -75,7 +75,7 @@ class NodeLevels : public ::testing::TestWithParam<unsigned> {
     run.kill_all_when_one_dies = false;
     run.timeout_s = 150;
     run.in_child = [this](int) {
-      ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers, which take most of the time
+      ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer buffers of the provider, which take most of the time
       ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store:ENOSPC").c_str(), 1);
     };
     return run_ranks(run, body);
@@ -87,7 +87,7 @@ class NodeLevels : public ::testing::TestWithParam<unsigned> {
   const Rush rush_{GetParam()};
 };
 
-// The tiers have no room, or the call took too long: the next one may have more luck.
+// The tiers have no room, or the call took too long: the next one may succeed.
 bool refused(perdure_status status) {
   return status == PERDURE_NO_SPACE || status == PERDURE_TIMEOUT || status == PERDURE_PEER_FAILED;
 }
@@ -167,7 +167,7 @@ TEST_P(NodeLevels, WhatIsAtLevelNodeComesBackAfterAnyLossThatItIsToSurvive) {
     }
 }
 
-// However fast they come, and whichever each group skips: there is room for all of them here.
+// There is room for all versions here, however fast they come and whichever each group skips.
 TEST_P(NodeLevels, CheckpointsAlwaysGetToLevelNodeAgain) {
   constexpr std::uint64_t kRush = 30, kPatience = 1000;
   const auto outcome = run([&](const Rank& rank) {
@@ -179,7 +179,7 @@ TEST_P(NodeLevels, CheckpointsAlwaysGetToLevelNodeAgain) {
       if (step > kRush) ::usleep(20'000);  // wait: it computes
       state.advance(step);
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)));
-      // The same on all ranks: each asks when all have agreed, and nobody loses what was promised.
+      // All ranks agree before they ask, and no promised version is lost.
       for (std::uint64_t version = at_node + 1; version <= step; ++version) {
         perdure_level level{};
         const auto known = perdure_level_reached(handle, "app", static_cast<std::int64_t>(version), &level);
@@ -194,7 +194,7 @@ TEST_P(NodeLevels, CheckpointsAlwaysGetToLevelNodeAgain) {
   ASSERT_TRUE(outcome.all(0)) << outcome.text();
 }
 
-/// Two nodes that copy each other's parts, without a store.
+/// Two nodes copy each other's pieces, without a store.
 class WentBack : public ::testing::Test {
  protected:
   std::string options() const {
@@ -207,7 +207,7 @@ class WentBack : public ::testing::Test {
     run.ranks = 2;
     run.kill_all_when_one_dies = false;
     run.in_child = [this](int) {
-      std::string rules;  // segments do not get there, the records of the name do
+      std::string rules;  // segments do not reach the store; records of the name do
       for (int version = 1; version <= 9; ++version)
         rules += "pwrite:" + directory_.path() + "/store/app/" + std::to_string(version) + "/:ENOSPC;";
       ::setenv("PERDURE_TEST_FAULTS", rules.substr(0, rules.size() - 1).c_str(), 1);
@@ -234,7 +234,7 @@ class WentBack : public ::testing::Test {
   TemporaryDirectory directory_{TemporaryDirectory::Place::memory};
 };
 
-// Whatever goes for a third version, the one that somebody went back to and waited for stays.
+// Whatever is evicted for a third version, the older version that the program went back to and waited for stays.
 TEST_F(WentBack, AndWaitedTheOlderVersionIsNotTheFirstToGo) {
   on_ranks([](const Rank& rank, perdure_t* handle, State& state) {
     REQUIRE(checkpoint(handle, state, 1, true) == 0);
@@ -261,12 +261,13 @@ TEST_F(WentBack, AndWaitedTheOlderVersionIsNotTheFirstToGo) {
   });
 }
 
-// Its copies have made room for others since: they are made anew, although its group had it at the level before.
+// Its copies have made room for others since. They are made again, although the group had the version at the level
+// before.
 TEST_F(WentBack, WhatHasGoneSinceIsReplicatedAnew) {
   on_ranks([](const Rank&, perdure_t* handle, State& state) {
     REQUIRE(checkpoint(handle, state, 1, true) == 0);
     REQUIRE(checkpoint(handle, state, 2, true) == 0);
-    REQUIRE(checkpoint(handle, state, 3, true) == 0);  // in the place of what was kept for version 1
+    REQUIRE(checkpoint(handle, state, 3, true) == 0);  // in the place of version 1's copies
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 2));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 3));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", 1));
@@ -282,7 +283,7 @@ TEST_F(WentBack, WhatHasGoneSinceIsReplicatedAnew) {
   });
 }
 
-/// A node is lost, and what it had is only in what the others keep. The next launch has nothing to do with it.
+/// A node is lost, and only other nodes have its data. The next launch does not need it.
 TEST(OrderlyClose, KeepsRedundancyThatIsTheOnlyCopyAndSaysSo) {
   TemporaryDirectory directory{TemporaryDirectory::Place::memory};
   const std::string options =

@@ -1,5 +1,5 @@
 #pragma once
-// Jobs on simulated nodes, which are lost with all they had: processes, engine, tiers.
+// Runs jobs on simulated nodes that are lost with everything: processes, engine, tiers.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -41,9 +41,9 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     run.kill_all_when_one_dies = false;
     return run;
   }
-  /// What comes back then is from the nodes.
+  /// The store accepts nothing, so restored data comes from the nodes.
   RunOptions without_store() const { return with_full("/store"); }
-  /// Nothing can be written below this part of the directory.
+  /// No file below this part of the directory can be written.
   RunOptions with_full(const std::string& part) const {
     RunOptions run = with_store();
     run.in_child = [full = "pwrite:" + directory_.path() + part + ":ENOSPC"](int) {
@@ -65,14 +65,14 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     kill_engines(directory_.path());
     return outcome;
   }
-  /// Every rank opens a handle and does its part, which returns 0. Then all of them end, closing nothing, and their
-  /// engines with them.
+  /// Every rank opens a handle and runs its part, which must return 0. Then all end without closing, and so do their
+  /// engines.
   void expect_done(const RunOptions& run, const std::string& more, const Part& part) const {
     const auto outcome = outcome_of(run, more, part);
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
   }
-  /// For the part of a rank: the state advances to this step, which is brought to level node. Where the checkpoint's
-  /// call leaves the copying to be done, the state is written anew meanwhile.
+  /// For a rank's part: advances the state to this step and brings it to level node. If the checkpoint's call copies in
+  /// the background, the state is overwritten meanwhile.
   static int checkpoint_to_node(perdure_t* handle, State& state, std::uint64_t step) {
     state.advance(step);
     const auto version = static_cast<std::int64_t>(step);
@@ -80,7 +80,7 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 30));
     return 0;
   }
-  /// Checkpoints up to `last`, each at level node, then the death of everything.
+  /// Makes checkpoints up to `last`, each at level node; then everything dies.
   void live_and_die(int last) const {
     const auto outcome = outcome_of(without_store(), "", [&](const Rank& rank, perdure_t* handle, State& state) {
       for (int version = 1; version <= last; ++version) {
@@ -95,7 +95,7 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     });
     ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
   }
-  /// With all they had: engine directory and tiers.
+  /// Loses nodes with all their data: engine directory and tiers.
   void lose(const std::set<int>& nodes) const {
     config::Config config;
     ASSERT_TRUE(config.set_all(options(), config::Origin::program));
@@ -108,8 +108,8 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
       ASSERT_GT(removed, 0U) << "node " << node << " had nothing";
     }
   }
-  /// A new launch that must have this step (0: parts only, which is no first start), from what the nodes have; and
-  /// somebody's reports say so.
+  /// Runs a new launch that must restore this step from the nodes; 0: only parts remain, and it is no first start. Some
+  /// rank's reports must contain the text.
   void expect_restored(std::uint64_t step, const std::string& more = "", const std::string& report = "") const {
     SharedMemory<std::atomic<int>> reported;
     expect_done(without_store(), more, [&](const Rank& rank, perdure_t* handle, State& state) {
@@ -119,7 +119,7 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
       if (all_reports(handle).find(report) != std::string::npos) ++*reported;
       rank.barrier();
       if (step == 0) return 0;
-      // Level node is there again for it, and for what comes next.
+      // Level node holds again for it, and for the next versions.
       const auto version = static_cast<std::int64_t>(step);
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 30));
       return checkpoint_to_node(handle, state, step + 10);
@@ -133,9 +133,9 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     if (HasFailure()) tell_logs();
     stop_daemons(directory_.path());
   }
-  /// What the engines said, and when: the directory goes with the test.
+  /// Prints the engines' logs with times, because the directory is removed with the test.
   void tell_logs() const {
-    std::error_code none;  // an engine may not have got as far as that
+    std::error_code none;  // an engine may not have written one yet
     for (const auto& node : fs::directory_iterator(directory_.path() + "/node", none))
       for (const char* name : {"engine.log", "engine.errors"}) {
         const auto log = read_bytes(node.path() / name);

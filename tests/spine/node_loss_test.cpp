@@ -1,5 +1,5 @@
-// Simulated nodes are lost with all they had: processes, engine, tiers. What their group keeps brings every byte back,
-// without the store; beyond what the scheme survives that is said, and nothing wrong comes back.
+// Tests the loss of simulated nodes with everything: processes, engine, tiers. Their group's redundancy restores every
+// byte, without the store. Losses beyond the scheme's limit are reported, and no wrong data comes back.
 #include "node_loss.hpp"
 
 #include <gtest/gtest.h>
@@ -64,13 +64,13 @@ TEST_P(NodeLoss, WhatTheSchemeSurvivesComesBackWithoutTheStore) {
       const std::string reports = all_reports(handle);
       REQUIRE(reports.find("rank " + std::to_string(rank.rank) + ": ") != std::string::npos);
     }
-    // Level node is there again for it, and for what comes next.
+    // Level node holds again for it, and for the next versions.
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 2, PERDURE_LEVEL_NODE, 30));
     return checkpoint_to_node(handle, state, 3);
   });
 }
 
-// What else can happen to four nodes with one rank each and a parity.
+// Other events with four nodes of one rank each and one parity.
 class FourNodes : public NodeLoss {};
 std::vector<Loss> four_nodes() {
   const Loss embedded{"embedded", "embedded", "xor", 4, 1, {}, true, ";redundancy.during_capture=always"},
@@ -114,8 +114,8 @@ TEST_P(FourNodes, ADamagedPieceIsRebuiltBeforeAnythingIsGivenUp) {
   expect_restored(2, "", " rebuilt");
 }
 
-// An engine of the next launch flushes what it finds, and so meets the damage before any rank does.
-// Whether that launch protects anything itself or not.
+// An engine of the next launch flushes the versions that it finds, and so meets the damage before any rank. The next
+// launch has redundancy or not.
 TEST_P(FourNodes, ADamagedPieceThatAFlushMeetsFirstIsRebuilt) {
   for (const char* other : {";node.numbers=0,1,2,3", ";node.numbers=3,2,1,0", ";redundancy.scheme=single"}) {
     SCOPED_TRACE(other);
@@ -199,7 +199,7 @@ TEST_P(FourNodes, AJobOnOneNodeSaysThatNothingIsKeptElsewhereAndWorks) {
     REQUIRE(checkpoint_to_node(handle, state, 1) == 0);
     perdure_level level{};
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
-    REQUIRE(level == PERDURE_LEVEL_STORE);  // which survives a node, too
+    REQUIRE(level == PERDURE_LEVEL_STORE);  // which also survives the loss of a node
     if (rank.rank == 0) REQUIRE(all_reports(handle).find("level node is not reached") != std::string::npos);
     REQUIRE_STATUS(PERDURE_OK, nullptr, perdure_close(&handle));
     return 0;
@@ -219,7 +219,7 @@ TEST_P(FourNodes, AGroupThatTheSchemeCannotHaveIsRefusedWithTheReason) {
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
 }
 
-// Three nodes with two ranks each; then two nodes with three.
+// First three nodes with two ranks each; then two nodes with three.
 class ThreeNodes : public NodeLoss {};
 INSTANTIATE_TEST_SUITE_P(Schemes, ThreeNodes,
                          ::testing::Values(Loss{"xor", "embedded", "xor", 3, 2, {}, true, ""},
@@ -233,11 +233,12 @@ TEST_P(ThreeNodes, TheSurvivorsAloneGoOn) {
   expect_restored(12, ";node.ranks_per_node=3");
 }
 
-// What was rebuilt, and what other nodes still hold or have stored, becomes one version at the store, wherever the
-// ranks run now.
+// Rebuilt pieces, and pieces that other nodes still hold or have stored, become one complete version in the store,
+// wherever the ranks run now.
 class Completed : public NodeLoss {
  protected:
-  /// A launch on these nodes restores step 2, and sees it reach the store. Then the nodes are lost, and it is there.
+  /// A launch on these nodes restores step 2, and sees it reach the store. After the loss of the nodes it is still
+  /// there.
   void expect_completed(const std::string& more) const {
     expect_done(with_store(), more, [](const Rank&, perdure_t* handle, State& state) {
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
@@ -257,7 +258,7 @@ class Completed : public NodeLoss {
     });
   }
   static constexpr const char* kSurvivors = ";node.ranks_per_node=3;node.numbers=2,0";
-  /// Node 1 is lost, and what it had of step 2 was brought to the survivors, which then die.
+  /// Node 1 is lost, and its part of step 2 was recovered to the survivors, which then die.
   void cut_off_a_recovery() const {
     live_and_die(2);
     lose({1});
@@ -272,7 +273,7 @@ class Completed : public NodeLoss {
       return 0;
     });
   }
-  /// Of version 2.
+  /// Counts the stored segments of version 2.
   std::size_t segments_stored() const {
     std::error_code none_yet;
     std::size_t segments = 0;
@@ -305,13 +306,13 @@ TEST_P(Completed, OnTheSurvivorsAloneWhereTheLostNodesRanksAreSeparated) {
   expect_completed(";node.ranks_per_node=3;node.numbers=2,0");
 }
 
-// All pieces are where they are needed then, and nobody has said what becomes of them.
+// All pieces are where they are needed by then, and no decision about them was recorded.
 TEST_P(Completed, AfterARecoveryThatWasCutOffBeforeItsCommit) {
   cut_off_a_recovery();
   expect_completed(kSurvivors);
 }
 
-// By a launch that only waits.
+// The launch only waits.
 TEST_P(Completed, AfterARecoveryThatWasCutOffWhereNobodyRestores) {
   cut_off_a_recovery();
   expect_done(with_store(), kSurvivors, [](const Rank&, perdure_t* handle, State&) {
@@ -324,7 +325,7 @@ TEST_P(Completed, AfterARecoveryThatWasCutOffWhereNobodyRestores) {
 
 TEST_P(Completed, WhenAPartIsThereAlready) {
   live_and_die(2);
-  RunOptions for_one_node = with_store();  // the store takes what node 2 writes, and nothing else
+  RunOptions for_one_node = with_store();  // the store accepts only the writes of node 2
   for_one_node.in_child = [in_child = without_store().in_child](int rank) {
     if (rank < 4) in_child(rank);
   };
@@ -337,7 +338,7 @@ TEST_P(Completed, WhenAPartIsThereAlready) {
   expect_completed(";node.ranks_per_node=3;node.numbers=2,0");
 }
 
-// Engines die at every step of replication and of recovery; what was at level node before is there afterwards.
+// Engines die at every step of replication and of recovery. Versions that were at level node before survive.
 TEST_P(FourNodes, EnginesThatDieWhileTheyProtectOrRecoverLoseNothing) {
   for (const auto& point : perdure::os::kCrashPoints) {
     if (point.role != "redundancy") continue;

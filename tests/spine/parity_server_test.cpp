@@ -1,5 +1,5 @@
-// Level node with the parity on a server outside of the nodes: a node is lost and comes back without the store; the
-// server is lost, full, or not there at all.
+// Tests level node with the parity on a server outside of the nodes. A node is lost and comes back without the store;
+// the server is lost, full, or absent.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ class ParityServerLoss : public NodeLoss {
   }
   std::string file() const { return directory_.path() + "/parity"; }
   std::string with_server() const { return ";redundancy.parity_servers=" + file(); }
-  /// Returns when it has written its file. 0: it may have as many descriptors as this process.
+  /// Returns once the server has written its file. 0: it may have as many descriptors as this process.
   void start(const std::string& pool, rlim_t descriptors = 0) {
     end();
     fs::remove(file());
@@ -33,7 +33,7 @@ class ParityServerLoss : public NodeLoss {
     server_ = ::fork();
     if (server_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      const rlimit low{descriptors / 2, descriptors};  // it raises what it may
+      const rlimit low{descriptors / 2, descriptors};  // it raises the soft limit to the hard one
       if (descriptors != 0 && ::setrlimit(RLIMIT_NOFILE, &low) != 0) ::_exit(126);
       ::execl(PERDURE_PARITYD_PATH, PERDURE_PARITYD_PATH, "--endpoint", path.c_str(), "--pool", pool.c_str(), "--bind",
               "127.0.0.1", nullptr);
@@ -54,7 +54,7 @@ class ParityServerLoss : public NodeLoss {
       if (entry.path().filename().string().starts_with(key)) return entry.path().string() + "/socket";
     return {};
   }
-  /// One checkpoint that does not reach level node, for a reason that somebody is told.
+  /// Makes one checkpoint that does not reach level node; some rank must get this reason.
   void expect_not_reached(const std::string& why) const {
     SharedMemory<std::atomic<int>> said;
     expect_done(without_store(), with_server(), [&](const Rank& rank, perdure_t* handle, State& state) {
@@ -121,8 +121,8 @@ TEST_P(ParityServerLoss, WithoutRoomTheCheckpointStaysAtItsLowerLevelAndSaysSo) 
   expect_not_reached("it does not reach level node");
 }
 
-// What asks a server is carried out by threads: an engine that did it on its event loop would answer nobody meanwhile,
-// and nothing of the server after its patience.
+// Threads make the requests to a server. If an engine made them on its event loop, it would answer no one meanwhile.
+// After its timeout it would report nothing about the server.
 TEST_P(ParityServerLoss, AServerThatHangsKeepsNobodyElseWaiting) {
   const auto part = [&](const Rank& rank, perdure_t* handle, State& state) {
     REQUIRE(checkpoint_to_node(handle, state, 1) == 0);
@@ -144,7 +144,7 @@ TEST_P(ParityServerLoss, AServerThatHangsKeepsNobodyElseWaiting) {
     for (const auto& posted : {*keeps_of_all, *keeps}) {
       const auto kept = channel->await(posted);
       REQUIRE(kept && kept->kept && std::any_of(kept->kept->begin(), kept->kept->end(), [](const auto& summary) {
-                return summary.position == summary.members.size();  // the server's
+                return summary.position == summary.members.size();  // the server's position
               }));
     }
     return 0;
@@ -159,7 +159,7 @@ TEST_P(ParityServerLoss, StrangersTakeFewOfItsDescriptorsAndKeepNobodyOut) {
   const Strangers strangers(listeners_of(server_), 400);
   EXPECT_TRUE(eventually("1000 strangers are turned away", [&] { return strangers.turned_away() >= 1000; }));
   live_and_die_with_server(3);
-  // Of engines that have just died some stay for a moment; what strangers keep stays.
+  // Connections of engines that have just died stay for a moment; the few that unauthenticated peers keep stay.
   const std::size_t most = calm + kDescriptors / 8 + 3 * 4;
   EXPECT_TRUE(eventually("it has few descriptors", [&] { return descriptors_of(server_) <= most; }));
   lose({1});

@@ -1,6 +1,6 @@
 #pragma once
-// A random job for random_losses_test: its scheme, and life after life where its ranks run, what kills them, and which
-// nodes are lost then. Follows from the seed alone, and from what the lives before came to.
+// Draws a random job for random_losses_test: its scheme, and for each life the nodes of the ranks, the kill and the
+// lost nodes. The job follows from the seed and from the outcomes of earlier lives.
 #include <random>
 #include <set>
 #include <string>
@@ -15,9 +15,9 @@ namespace perdure::test_support {
 struct Life {
   std::vector<int> nodes;  ///< by number; the first `per_node` ranks are on the first, and so on
   int per_node = 1;
-  std::string crash;  ///< the point at which `victim` dies; empty: nowhere
+  std::string crash;  ///< the point at which `victim` dies; empty: none
   int victim = 0;
-  std::vector<bool> checkpoints;  ///< for each: is level node waited for?
+  std::vector<bool> checkpoints;  ///< for each: whether to wait for level node
   bool waits_for_restored = false;
 };
 
@@ -49,7 +49,7 @@ class RandomJob {
     return ";node.ranks_per_node=" + std::to_string(life.per_node) + ";node.numbers=" + numbers;
   }
 
-  /// The nodes' groups; none when they are too few.
+  /// Returns the nodes' groups; none if there are too few nodes.
   std::vector<std::vector<int>> groups(const std::vector<int>& nodes) const {
     const std::vector<redundancy::Domains> alone(nodes.size());
     const auto plan = redundancy::plan_groups(alone, group_size_, *redundancy::group_limits(*scheme_, m_));
@@ -59,7 +59,7 @@ class RandomJob {
       for (auto& numbers = groups.emplace_back(); const auto node : group) numbers.push_back(nodes[node]);
     return groups;
   }
-  /// Does the scheme say that what `nodes` had at level node survives, when only those `left` are there?
+  /// Whether the scheme survives if, of `nodes` that had a version at level node, only those in `left` remain.
   bool survives(const std::vector<int>& nodes, const std::set<int>& left) const {
     for (const auto& group : groups(nodes)) {
       redundancy::Positions lost;
@@ -81,7 +81,7 @@ class RandomJob {
     life.victim = static_cast<int>(below(static_cast<std::size_t>(ranks_)));
     return life;
   }
-  /// What is lost after that life. Mostly what the scheme survives, and sometimes one more.
+  /// Draws the nodes that are lost after that life: usually as many as the scheme survives, sometimes one more.
   std::set<int> next_losses(const Life& life) {
     std::set<int> lost;
     for (auto group : groups(life.nodes)) {
@@ -91,7 +91,7 @@ class RandomJob {
     }
     return lost;
   }
-  /// Where the job goes on: on spare nodes, on the same ones, which are empty now, or on those that are left.
+  /// Draws where the job continues: on spares, on the same nodes, which are empty now, or on the remaining ones.
   void replace(const std::set<int>& lost) {
     const auto how = below(moves_ ? 3 : 2);
     for (int& node : nodes_)
@@ -104,7 +104,7 @@ class RandomJob {
  private:
   std::size_t below(std::size_t bound) { return random_() % bound; }
   int spare() { return next_number_++; }
-  // A rank dies there, and with it its engine where that is embedded.
+  // A rank dies there, and its engine too if that is embedded.
   std::string crash() {
     const bool redundancy = !daemon_ && below(3) > 0;
     for (;;) {

@@ -1,6 +1,6 @@
-// kill -9 of one rank, of all ranks, of the engines, of both, at random moments: whatever every rank was told is
-// captured is there afterwards, and right. The moments follow from the seed and from the machine's speed; what they
-// leave must hold for every moment.
+// Tests kill -9 of one rank, of all ranks, of the engines, and of both, at random moments. A version that every rank
+// was told is captured must exist afterwards, with the right content. The moments follow from the seed and the
+// machine's speed; the guarantee must hold for every moment.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ constexpr std::size_t kWords = 24000;  // two chunks
 
 struct Ledger {
   std::array<std::atomic<std::uint64_t>, kRanks> captured{};  ///< the newest version that the rank was told is captured
-  std::atomic<int> running = 0;                               ///< ranks that are past their restore
+  std::atomic<int> running = 0;                               ///< ranks that have completed their restore
   std::uint64_t captured_by_all() const {
     std::uint64_t least = ~std::uint64_t{0};
     for (const auto& version : captured) least = std::min(least, version.load());
@@ -51,13 +51,13 @@ perdure_status repeat(Call call) {
   return status;
 }
 
-// Until the ranks were told that it is captured. On write, the state is written anew meanwhile, and what an engine was
-// lost with is captured again.
+// Waits until the ranks were told that it is captured. On write, the state is overwritten meanwhile, and a version lost
+// with its engine is captured again.
 int capture(perdure_t* handle, State& state, bool on_write) {
   const auto version = static_cast<std::int64_t>(state.step);
   for (int tries = 0;; ++tries) {
     const perdure_status status = repeat([&] { return perdure_checkpoint(handle, "app", version); });
-    if (status == PERDURE_EXISTS) break;  // taken: the lost engine had all it needed
+    if (status == PERDURE_EXISTS) break;  // captured: the lost engine had all it needed
     REQUIRE_STATUS(PERDURE_OK, handle, status);
     if (!on_write) return 0;
     std::fill(state.words.begin(), state.words.end(), ~std::uint64_t{0});
@@ -72,11 +72,11 @@ int capture(perdure_t* handle, State& state, bool on_write) {
   return 0;
 }
 
-// Restores what the ledger says must be there, and steps on until it is killed; `last` ends it in order.
+// Restores at least the version that the ledger requires, and steps on until it is killed; `last` ends it in order.
 int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint64_t last) {
   perdure_t* handle = nullptr;
   char message[500] = "";
-  // An engine killed while it starts is an error that may be tried again.
+  // An engine that is killed while it starts is a retryable error.
   for (int tries = 0; handle == nullptr && tries < 20; ++tries)
     (void)perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message, sizeof message);
   if (handle == nullptr) std::fprintf(stderr, "rank %d: %s\n", rank.rank, message);
@@ -112,8 +112,8 @@ struct Lives {
 };
 void PrintTo(const Lives& lives, std::ostream* out) { *out << lives.name; }
 
-// A node's part of a capture has four chunks: where there is room for fewer, they move to the store while it runs, and
-// what was captured is in both places.
+// A node's part of a capture has four chunks. If there is room for fewer, chunks move to the store during the capture,
+// which is then in both places.
 constexpr const char* kOneSlot = ";tier.order=memory;tier.memory.max_bytes=2MiB";
 constexpr const char* kThreeSlots = ";tier.memory.max_bytes=4MiB;tier.file.max_bytes=128KiB";
 
@@ -142,7 +142,7 @@ TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
   for (int round = 0; round < rounds; ++round) {
     const auto victims = static_cast<Victims>(random() % 4);
     const std::uint64_t pause_ns = (random() % 120) * 1'000'000;
-    const bool early = random() % 4 == 0;  // not waiting for the restore: opening and restoring are killed too
+    const bool early = random() % 4 == 0;  // does not wait for the restore: kills hit opening and restoring, too
     RunOptions run;
     run.ranks = kRanks;
     ledger->running = 0;
@@ -151,7 +151,7 @@ TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
       os::sleep_ns(pause_ns);  // wait: killed at a drawn moment
       kill_victims(victims, pids, directory.path(), random);
       if (!daemon || victims != Victims::engines) return;
-      // The application goes on without its engines: it gets new ones. Then it ends with everything else.
+      // The application goes on without its engines and gets new ones. Then it ends with everything else.
       os::sleep_ns(150'000'000);  // wait: it works with the new ones for a while
       kill_victims(Victims::everything, pids, directory.path(), random);
     };

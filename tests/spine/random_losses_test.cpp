@@ -1,8 +1,7 @@
-// Random jobs with random schemes and groups, that are killed at random steps, lose random nodes, and go on elsewhere:
-// what was at level node comes back as long as the scheme says so, everything that comes back is right, and what
-// does not is refused with the reason, and nothing is spoilt by that.
-// PERDURE_TEST_SEEDS=100-200 takes these seeds instead of the few of every day.
-// PERDURE_TEST_TELL=1 prints every life.
+// Tests random jobs with random schemes and groups that are killed at random steps, lose random nodes, and go on
+// elsewhere. A version that was at level node comes back as long as the scheme promises it, and all restored data is
+// right. A refused restore gives the reason and spoils no other version. PERDURE_TEST_SEEDS=100-200 takes these seeds
+// instead of the few of every day. PERDURE_TEST_TELL=1 prints every life.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,10 +18,10 @@ namespace {
 
 using namespace perdure::test_support;
 
-constexpr std::uint64_t kSteps = 1000;  // step = life * kSteps + version: content tells who wrote it
+constexpr std::uint64_t kSteps = 1000;  // step = life * kSteps + version, so that the content tells its writer
 constexpr int kLives = 6;
 
-/// What the ranks of one life found and did.
+/// Records the results of the ranks in one life.
 struct Account {
   std::array<std::atomic<std::int64_t>, 16> restored{};  ///< step by rank; 0: nothing, and the reason was given
   std::atomic<std::uint64_t> is_protected = 0;           ///< the newest step that reached level node
@@ -53,7 +52,7 @@ struct Circumstances {
   bool in_group = false;
 };
 
-// One rank's life, which ends by SIGKILL, if it was not killed before.
+// Runs one rank's life, which ends by SIGKILL if it was not killed before.
 int live_randomly(const Rank& rank, const std::string& options, const Life& life, const Circumstances& now,
                   Account& account) {
   if (rank.rank == life.victim && !life.crash.empty()) ::setenv("PERDURE_TEST_CRASH", life.crash.c_str(), 1);
@@ -62,7 +61,7 @@ int live_randomly(const Rank& rank, const std::string& options, const Life& life
   state.protect(handle);
   const perdure_status restored = tried([&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
   const std::string why = perdure_error_text(handle);
-  // Nothing is there, or parts only: nodes that are left never make a first start of what was told to be safe.
+  // Without a version, or with parts only, the remaining nodes never allow a first start if a version was promised.
   REQUIRE(restored == PERDURE_OK || restored == PERDURE_NOT_FOUND || restored == PERDURE_INCOMPLETE);
   REQUIRE(restored != PERDURE_NOT_FOUND || why.find("there is no checkpoint of it") != std::string::npos);
   REQUIRE(restored != PERDURE_INCOMPLETE || why.find("no version is whole") != std::string::npos);
@@ -70,7 +69,7 @@ int live_randomly(const Rank& rank, const std::string& options, const Life& life
   account.restored[static_cast<std::size_t>(rank.rank)] = static_cast<std::int64_t>(state.step);
   rank.barrier();
   for (int r = 0; r < rank.size; ++r)
-    REQUIRE(account.restored[static_cast<std::size_t>(r)] == account.restored[0]);  // of one attempt
+    REQUIRE(account.restored[static_cast<std::size_t>(r)] == account.restored[0]);  // all from one attempt
   const bool refused = restored != PERDURE_OK && !now.anew;
   if (!refused && state.step != 0 && now.in_group && life.waits_for_restored)
     if (const int wrong = wait_for_node(handle, state.step, account)) return wrong;
@@ -86,7 +85,7 @@ int live_randomly(const Rank& rank, const std::string& options, const Life& life
   return 0;
 }
 
-/// The whole story of one seed.
+/// Runs all lives of one seed.
 class Story {
  public:
   explicit Story(unsigned seed) : job_(seed) {}
@@ -112,7 +111,7 @@ class Story {
   Life life_;
   std::string told_;
   bool begun_ = false;
-  // The newest step that was at level node: where, and which of these still have what they had.
+  // The newest step that was at level node, its nodes, and which of them are intact.
   std::uint64_t safe_ = 0;
   std::vector<int> safe_on_;
   std::set<int> intact_;
@@ -128,7 +127,7 @@ void Story::live(std::uint64_t number) {
   run.ranks = job_.ranks();
   run.timeout_s = 200;
   run.in_child = [&](int) {
-    ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers
+    ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer buffers of the provider
     ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store:ENOSPC").c_str(), 1);
   };
   const Circumstances now{number, !begun_, !job_.groups(life_.nodes).empty()};
@@ -155,7 +154,7 @@ void Story::judge(std::int64_t restored) {
   if (safe_ != 0 && job_.survives(safe_on_, left)) {
     EXPECT_TRUE(newer) << "restored " << restored << ", but all nodes had protected " << safe_;
   }
-  // From here on it goes on from something older; or it begins anew, because what is lost is lost for good.
+  // From here on the job continues from an older version; or it starts anew, because the data is lost for good.
   if (!newer && (restored != 0 || !job_.survives(safe_on_, intact_))) safe_ = 0;
   begun_ = safe_ != 0;
 }

@@ -1,6 +1,6 @@
-// Random nodes, random policies, and storage that fills up, fails, crawls and comes back while checkpoints run: nobody
-// waits for ever (run_ranks is the watchdog), a checkpoint that fails says so on all ranks, and what was stored comes
-// back. What a seed stands for does not depend on the machine; the moments do.
+// Tests random nodes and policies, with storage that fills up, fails, crawls and comes back while checkpoints run. No
+// rank waits for ever (run_ranks is the watchdog), a failed checkpoint fails on all ranks, and stored versions come
+// back. A seed's parameters do not depend on the machine; its timing does.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ class Schedule {
     all += ";flush.max_slowdown=" + pick({"0", "0.05"});
     return all + ";emulate.description=" + directory_ + "/node.toml";
   }
-  /// Trouble for about half a second, and then none any more.
+  /// Causes trouble for about half a second, then stops.
   void disturb(const Faults& faults) {
     for (int i = 0; i < 6; ++i) {
       faults.set(pick({"", "pwrite:/file/:EIO", "pwrite:/file/:ENOSPC:2:3", "slow:/file/:4", "pwrite:/store/:EIO:3:2",
@@ -67,7 +67,7 @@ class RandomSchedules : public ::testing::TestWithParam<unsigned> {};
 Seeds schedule_seeds() { return chosen_seeds().value_or(Seeds{1, 12}); }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomSchedules, ::testing::Range(schedule_seeds().first, schedule_seeds().last + 1));
 
-/// Checkpoints until each version was taken; a refused one is tried again.
+/// Checkpoints until each version was taken; retries refused ones.
 int persist(const Rank& rank, const std::string& options) {
   Protected app(rank, options, 40000);
   for (std::uint64_t version = 1; version <= kVersions; ++version) {

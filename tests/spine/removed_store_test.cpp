@@ -1,4 +1,4 @@
-// A store that somebody removes or replaces, under a living engine or between two launches.
+// Tests a store that somebody removes or replaces, under a living engine or between two launches.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ using namespace perdure::test_support;
 class RemovedStore : public ::testing::TestWithParam<const char*> {
  protected:
   std::string options() const { return options_in(directory_.path(), GetParam(), "checkpoint.lease=1"); }
-  /// A job of one rank with one region.
+  /// Runs a job of one rank with one region.
   void expect_success(const std::function<int(const Rank&, perdure_t*&, std::uint64_t&)>& body) {
     RunOptions run;
     run.ranks = 1;
@@ -37,7 +37,7 @@ class RemovedStore : public ::testing::TestWithParam<const char*> {
     while (perdure_next_report(handle, text, sizeof text) == PERDURE_OK) all += std::string(text) + "\n";
     return all;
   }
-  // At once for whoever looks. The owner of the name may write its record in the midst of the removal.
+  // Removes it atomically. The owner of the name may write its record during the removal.
   void remove_store() const {
     const std::string away = directory_.path() + "/away";
     fs::rename(store_, away);
@@ -75,12 +75,12 @@ TEST_P(RemovedStore, UnderALivingEngineGetsAgainWhatIsStillOnTheNodeAndThatIsSai
   });
 }
 
-// An embedded one ends with its program, and keeps nothing then that is stored.
+// An embedded engine ends with its program, and then keeps no stored version.
 class RemovedStoreOfALeftEngine : public RemovedStore {};
 INSTANTIATE_TEST_SUITE_P(Modes, RemovedStoreOfALeftEngine, ::testing::Values("daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-// Seed 535 of the campaign: who waits for the store is told of what is there now.
+// Seed 535 of the campaign: a wait for the store reports what is there now.
 TEST_P(RemovedStoreOfALeftEngine, BetweenTwoLaunchesIsNoPlaceWhereAnythingIsStored) {
   expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
     value = 7;
@@ -104,8 +104,8 @@ TEST_P(RemovedStoreOfALeftEngine, BetweenTwoLaunchesIsNoPlaceWhereAnythingIsStor
   });
 }
 
-// Seed 91 of the campaign: the engine remembers what it brought there, and nobody can see whether that is there now.
-// The engine of the first launch goes on without faults; when the store can be read again, all is as before.
+// Seed 91 of the campaign: the engine remembers what it stored, and nobody can check the store now. The engine of the
+// first launch continues without faults; once the store is readable again, all is as before.
 TEST_P(RemovedStoreOfALeftEngine, ThatCannotBeReadIsNotSaidToHaveWhatAnEarlierLaunchBroughtThere) {
   expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
     value = 7;

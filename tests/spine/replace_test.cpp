@@ -1,5 +1,5 @@
-// A version is written again over an older one (checkpoint.replace) and dies half way, at every named crash point:
-// afterwards there is the old content or the new, the same on all ranks, never a mixture.
+// Tests rewriting an older version (checkpoint.replace) that dies half way, at every named crash point. Afterwards all
+// ranks have the same old or new content, never a mixture.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -22,7 +22,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.mode << ' ' << c.point; }
 
-// What ranks do at their points does not depend on where the engine runs; what engines do is tried in both.
+// The points of ranks do not depend on where the engine runs; those of engines are tried in both modes.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const auto& point : os::kCrashPoints) {
@@ -69,8 +69,8 @@ TEST_P(Replace, HalfWayLeavesTheOldContentOrTheNewOnAllRanks) {
   const std::string settings = options(directory.path(), mode);
 
   auto outcome = run_ranks(two_ranks(), [&, point = point](const Rank& rank) {
-    // Only one rank (and its node's engine) dies, so that the others are caught at every stage. An engine is first
-    // asked for what it holds by a handle that is being opened, which fails when every engine dies of that.
+    // Only one rank and its node's engine die, so that the others are caught at every stage. A handle that is being
+    // opened makes the first inventory request; it fails if every engine dies of that.
     if (rank.rank == 1)
       ::setenv("PERDURE_TEST_CRASH", (point + (point == "engine_inventory" ? ":2" : ":1")).c_str(), 1);
     perdure_t* handle = rank.open(settings);

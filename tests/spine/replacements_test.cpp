@@ -1,5 +1,5 @@
-// Two hundred times a node is lost with all it had, and an empty one takes its place: engines, and the processes that
-// host them, use no more after that than before.
+// Tests two hundred losses of a node with all its data, each replaced by an empty node. Engines and their host
+// processes must use no more resources afterwards than before.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ class Replacements : public ::testing::TestWithParam<const char*> {
                       "redundancy.scheme=xor;node.ranks_per_node=1;node.numbers=" + numbers +
                           ";engine.idle_exit=600;engine.drain_timeout=0.001;tier.memory.max_bytes=16MiB");
   }
-  /// A perdured takes a while to start, and to be replaced. A campaign finds leaks of a third of the bytes, too.
+  /// A perdured takes a while to start and to be replaced. A campaign also finds leaks of a third of the bytes.
   int rounds() const { return daemon() ? unless_sanitized(40, 12) : unless_sanitized(campaign() ? 200 : 60, 20); }
   bool launch(std::int64_t version) const;
   void replace(std::size_t which);
@@ -62,10 +62,11 @@ int live_as_thread(const perdure_communicator& communicator, const std::string& 
   state.advance(static_cast<std::uint64_t>(version));
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60));
-  // The store takes nothing, so that nobody else gives up old ones. Of lost nodes' versions not everybody has a part.
+  // The store accepts nothing, so only this test retires old versions. Not every node has a part of a lost node's
+  // versions.
   const auto retired = version < 3 ? PERDURE_OK : perdure_retire(handle, "app", version - 2);
   REQUIRE(retired == PERDURE_OK || retired == PERDURE_NOT_FOUND);
-  const auto closed = perdure_close(&handle);  // what the store does not take stays on the nodes
+  const auto closed = perdure_close(&handle);  // versions that the store rejects stay on the nodes
   REQUIRE(closed == PERDURE_OK || closed == PERDURE_UNAVAILABLE || closed == PERDURE_PEER_FAILED);
   return 0;
 }
@@ -103,7 +104,7 @@ void Replacements::replace(std::size_t which) {
   nodes_[which] = *std::max_element(nodes_.begin(), nodes_.end()) + 1;
 }
 
-// A leak stays; a file that is just open, or a connection that is just ending, does not.
+// A leak stays; a file or connection that is just in use does not.
 bool Replacements::stays_bounded(const char* whose, const Usage& before, const std::function<Usage()>& look) const {
   if (eventually("what it has does not grow", [&] { return is_bounded(before, look()); })) return true;
   const Usage after = look();
@@ -121,9 +122,9 @@ bool Replacements::is_bounded(const Usage& before, const Usage& after) {
 }
 
 int Replacements::replace_again_and_again() {
-  ::mallopt(M_ARENA_MAX, 1);  // what is free in one of many arenas looks like a leak
+  ::mallopt(M_ARENA_MAX, 1);  // otherwise free memory in one of many arenas looks like a leak
   ::setenv("MALLOC_ARENA_MAX", "1", 1);
-  ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers
+  ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer buffers of the provider
   ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store:ENOSPC").c_str(), 1);
   Usage process, engine;
   Files files;
@@ -142,7 +143,7 @@ int Replacements::replace_again_and_again() {
       files = files_now;
     }
     const auto turn = static_cast<std::size_t>(version);
-    replace(daemon() ? 1 + turn % (kNodes - 1) : turn % kNodes);  // the first perdured stays for ever
+    replace(daemon() ? 1 + turn % (kNodes - 1) : turn % kNodes);  // the first perdured is never replaced
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// The main job, end to end: protect, checkpoint, die, come back, with the right content.
+// Tests the main task end to end: protect, checkpoint, die, and restore the right content.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

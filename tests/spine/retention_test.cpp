@@ -1,4 +1,4 @@
-// Retention end to end: what stays, what goes, what never goes, and a store that does not let go.
+// Tests retention end to end: which versions stay, which go, which never go, and a store that refuses removals.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ class Retention : public ::testing::TestWithParam<const char*> {
   void checkpoints(int first, int last, const std::string& more, const std::string& rules = {}, End end = End::closed) {
     RunOptions run;
     run.ranks = 2;
-    // Who is to be killed must not end before by itself.
+    // A program that is to be killed must not end by itself earlier.
     const std::string options = end == End::killed ? more + ";engine.idle_exit=60" : more;
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
       faults.install();
@@ -83,8 +83,8 @@ TEST_P(Retention, OfTwoJobsInOneStoreKeepsToTheNamesOfEach) {
   expect_clean_store(store(), "other", {3});
 }
 
-// The newest version has all its segments, but its manifest is damaged: what is older is all there is. The job was
-// killed, so that the next engine knows from its catalog that the name is this job's.
+// The newest version has all its segments, but a damaged manifest, so only older ones are usable. The job was killed,
+// so that the next engine knows from its catalog that the job owns the name.
 TEST_P(Retention, NeverGivesUpTheLastVersionThatVerifies) {
   checkpoints(1, 3, "retention.keep_last=3", {}, End::killed);
   for (const auto& entry : fs::directory_iterator(store() + "/app/3"))
@@ -106,7 +106,7 @@ TEST_P(Retention, AStoreThatDoesNotLetGoIsReportedOnceAndCleanedUpLater) {
     SCOPED_TRACE(call);
     const int first = std::string(call) == "rmdir" ? 1 : 11;
     checkpoints(first, first + 4, "retention.keep_last=1", std::string(call) + ":/store:EIO");
-    // The second launch restores nothing: the first one's last version is of a branch that was left.
+    // The second launch restores nothing, so the first one's last version is on a branch that was left.
     expect_clean_store(store(), "app", first == 1 ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{5, 15});
   }
 }

@@ -1,5 +1,5 @@
-// A program goes back to an older version and on from there: that is a new branch. What was begun later, on the branch
-// that it left, neither comes back nor stands in the way, and is kept. So is the run before a program that restores
+// Tests a program that goes back to an older version and continues on a new branch. Later versions of the branch that
+// it left neither come back nor conflict, and are kept. The same holds for the earlier run of a program that restores
 // nothing.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class Rewind : public ::testing::TestWithParam<const char*> {
     });
     EXPECT_TRUE(outcome.all(end)) << outcome.text();
   }
-  /// Versions 1 to 10 of the first branch, all in the store.
+  /// Makes versions 1 to 10 of the first branch, all in the store.
   void first_branch(const std::string& more) {
     launch(more, 0, [](Protected& app) {
       for (int step = 1; step <= 10; ++step) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
@@ -40,7 +40,7 @@ class Rewind : public ::testing::TestWithParam<const char*> {
       return 0;
     });
   }
-  /// Rank 0 knows what exists; the others are told that a rank failed.
+  /// Rank 0 knows which versions exist; the other ranks are told that a rank failed.
   static bool exists(Protected& app, std::int64_t version) {
     const perdure_status status = app.checkpoint(version);
     return status == PERDURE_EXISTS ||
@@ -91,7 +91,7 @@ TEST_P(Rewind, KeepsTheNewestOfBothBranchesUnderRetention) {
   expect_clean_store(store(), "app", {7, 8, 9, 10});  // 9 and 10 of the branch that was left
 }
 
-// Versions 1 to 10 of a finished run; a program that never restores writes 1, 2 and 3 and is killed.
+// A finished run has versions 1 to 10. A program that never restores writes 1, 2 and 3 and is killed.
 TEST_P(Rewind, KeepsTheRunBeforeANewStartThatIsKilled) {
   first_branch("retention.keep_last=2");
   launch("retention.keep_last=2", 128 + SIGKILL, [](Protected& app) {

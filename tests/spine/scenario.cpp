@@ -33,7 +33,7 @@ int complain(perdure_t* handle, int rank, const char* what, perdure_status statu
   return 92;
 }
 
-// Each engine may die once; the one that is started in its place shall live.
+// Each engine may die once; its successor must live.
 template <class Call>
 perdure_status repeated(bool tolerant, Call call) {
   perdure_status status = call();
@@ -115,12 +115,12 @@ perdure_status Program::checkpoint(perdure_t* handle, const Rank& rank, const st
   };
   if (!on_write) {
     state = state_at(rank.rank, step, words);
-    // The regions moved with the assignment? They must not: same size, same buffer.
+    // Checks that the assignment did not move the regions: same size, same buffer.
     const auto status = perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
     return status == PERDURE_OK ? call() : status;
   }
-  // An engine that is lost while memory is copied takes the version with it: it is captured again. One that is lost
-  // later does not: who waits once more is told so.
+  // An engine that is lost during the copy takes the version with it, so the test captures it again. An engine that is
+  // lost later does not, and the next wait says so.
   perdure_status status = PERDURE_OK;
   for (int tries = 0; tries == 0 || (tolerate_lost_engine && tries < 8); ++tries) {
     const auto captured = state_at(rank.rank, step, words), next = state_at(rank.rank, step + 1, words);

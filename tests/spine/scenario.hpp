@@ -1,5 +1,5 @@
 #pragma once
-// A small program to protect: ranks that compute steps, checkpoint each, and can tell whether their state is right.
+// Defines a small program to protect: ranks compute steps, checkpoint each, and can check their state.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,23 +10,24 @@
 
 namespace perdure::test_support {
 
-/// State of a rank after `step` steps: a pure function of rank and step, so that any restored state can be judged.
+/// Returns a rank's state after `step` steps. It is a pure function of rank and step, so that any restored state can be
+/// checked.
 std::vector<std::uint64_t> state_at(int rank, std::uint64_t step, std::size_t words);
 
-/// Ends the name of a mode whose checkpoints copy on write: "embedded_on_write", "daemon_on_write".
+/// The suffix of modes whose checkpoints copy on write: "embedded_on_write", "daemon_on_write".
 inline constexpr std::string_view kOnWrite = "_on_write";
 
-/// Whether it is such a mode, and the system cannot do that: all would be copied in the call. A test is skipped then,
-/// saying why.
+/// Whether it is such a mode and the system cannot copy on write, so that the call would copy everything. The test is
+/// then skipped with the reason.
 bool lacks_protection(std::string_view mode);
 inline constexpr const char* kNoProtection = "this system cannot protect memory against writes";
 
-/// Options for a store and node directories inside `directory`, small chunks and arena.
+/// Returns options for a store and node directories inside `directory`, with small chunks and arena.
 std::string options_in(const std::string& directory, const std::string& mode, const std::string& more = {});
 
-/// Protects state as regions 1 (step) and 2 (words), restores the newest version of "app" if there is one, and steps to
-/// `last`, with a checkpoint after each step. Exit code 0; 91: wrong content restored; 92: an unexpected error
-/// (printed); 93: restored something not expected.
+/// Protects state as regions 1 (step) and 2 (words), and restores the newest version of "app" if there is one. Then it
+/// runs to step `last` with a checkpoint after each. Exit code 0; 91: wrong content restored; 92: an unexpected error
+/// (printed); 93: restored an unexpected version.
 struct Program {
   std::string options;
   std::uint64_t last = 5;
@@ -35,13 +36,13 @@ struct Program {
   bool wait_for_store = false;              ///< at the end
   bool store_each_step = false;             ///< waits for the store after each checkpoint, too
   bool restore_at_end = false;              ///< once more, out of the tiers
-  /// Each rank writes to `<acknowledged>.<rank>` the last version whose checkpoint returned with success: from then on
-  /// it must survive every process. Empty: nowhere.
+  /// Each rank writes to `<acknowledged>.<rank>` the last version whose checkpoint succeeded. From then on, that
+  /// version must survive any crash. Empty: no file.
   std::string acknowledged{};
-  /// A checkpoint that fails because its engine died is repeated once (daemon mode: the next call starts a new engine).
+  /// Repeats once a checkpoint that fails because its engine died (daemon mode: the next call starts a new engine).
   bool tolerate_lost_engine = false;
-  /// For options with capture.mode=cow: the state is written anew while it is captured, and a version is acknowledged
-  /// when it has been waited for.
+  /// For options with capture.mode=cow: overwrites the state while it is captured, and acknowledges a version after
+  /// waiting for it.
   bool on_write = false;
   int run(const Rank& rank) const;
 
@@ -52,21 +53,22 @@ struct Program {
   void note_acknowledged(int rank, std::uint64_t step) const;
 };
 
-/// The newest step that any of the ranks noted as acknowledged under `prefix`; 0: none.
+/// Returns the newest step that any rank recorded as acknowledged under `prefix`; 0: none.
 std::int64_t newest_acknowledged(const std::string& prefix, int ranks);
 
-/// `program` once more in `directory`, for a user who cannot reach the build. Returns its path there.
+/// Copies `program` into `directory`, for a user without access to the build. Returns the new path.
 std::string within_reach(const std::string& program, const std::string& directory);
 
-/// This process is that user from now on, and is where everybody may be. False when it may not become that.
+/// Makes this process that user from now on, in a directory open to everybody. Returns false if it lacks the
+/// permission.
 bool become_user(unsigned user);
 
-/// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns when none holds
+/// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns once none holds
 /// a lock there any more.
 void stop_daemons(const std::string& directory);
 
-/// The store holds exactly `versions` of `name`, each complete and with every byte verified, and nothing else: no
-/// temporary file, no hidden directory, no partial version.
+/// Checks that the store holds exactly `versions` of `name`, each complete and verified in every byte. There may be no
+/// temporary file, hidden directory or partial version.
 void expect_clean_store(const std::string& path, const std::string& name, const std::vector<std::uint64_t>& versions);
 
 }  // namespace perdure::test_support

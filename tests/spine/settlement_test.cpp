@@ -1,5 +1,5 @@
-// A version that some engine never heard the outcome of: what a rank was told it has must survive the deaths that come
-// while the outcome is being found out.
+// Tests versions whose outcome some engine never learnt. A version that a rank was told it has must survive deaths
+// during the settlement.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,12 +15,12 @@ namespace {
 using namespace perdure;
 using namespace perdure::test_support;
 
-// Two nodes of one rank each, an engine of its own for each.
+// Two nodes of one rank each, with an engine each.
 std::string two_nodes(const std::string& directory) {
   return options_in(directory, "daemon", "node.ranks_per_node=1;retention.keep_last=2");
 }
 
-// Checkpoints 1 to 3. Engine 0 dies when it is told that the third is committed.
+// Makes checkpoints 1 to 3. Engine 0 dies when it is told that the third is committed.
 int three_checkpoints(const Rank& rank, perdure_t* handle, std::uint64_t& step, std::vector<std::uint64_t>& state) {
   perdure_protect(handle, 1, &step, sizeof step, 1);
   perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
@@ -48,17 +48,17 @@ TEST(Settlement, AnEngineThatDiesWhenAskedWhatItHoldsDoesNotCostTheVersion) {
   TemporaryDirectory directory;
   RunOptions run;
   run.ranks = 2;
-  // Engine 1 lives through its first inventory, when the handle is opened, and dies in the next.
+  // Engine 1 survives its first inventory, when the handle is opened, and dies in the next.
   run.in_child = [](int rank) {
     ::setenv("PERDURE_TEST_CRASH", rank == 0 ? "engine_commit_before_catalog:3" : "engine_inventory:2", 1);
   };
   const auto outcome = run_ranks(run, [&](const Rank& rank) {
-    // An engine must not be idle for too long while the other node's is still being started.
+    // An engine must not become idle while the other node's is still starting.
     perdure_t* handle = rank.open(two_nodes(directory.path()) + ";engine.idle_exit=60");
     std::uint64_t step = 0;
     std::vector<std::uint64_t> state(24000);
     if (int bad = three_checkpoints(rank, handle, step, state)) return bad;
-    ::unsetenv("PERDURE_TEST_CRASH");  // engines that are started now shall live
+    ::unsetenv("PERDURE_TEST_CRASH");  // engines that are started now must live
     if (perdure_wait(handle, "app", 3, PERDURE_LEVEL_STORE, 30) != PERDURE_OK) {
       std::fprintf(stderr, "rank %d: %s\n", rank.rank, perdure_error_text(handle));
       return 51;
@@ -70,8 +70,8 @@ TEST(Settlement, AnEngineThatDiesWhenAskedWhatItHoldsDoesNotCostTheVersion) {
   expect_version_three_comes_back(directory.path());
 }
 
-// Node 1 has its segment at the store, and its engine ended in order and left nothing; node 0 has its piece in memory
-// and does not know that the version was agreed.
+// Node 1's segment is in the store, and its engine ended in order and kept nothing. Node 0 has its piece in memory and
+// does not know that the version was agreed.
 TEST(Settlement, ASegmentAtTheStoreCountsWhereItsNodeLetGo) {
   TemporaryDirectory directory;
   RunOptions run;
@@ -116,15 +116,15 @@ TEST(Settlement, AnEngineThatDiesWhenARestoreAsksItDoesNotMakeTheRanksTakeAnOlde
   }
 }
 
-// Node 0's engine dies when it is told that version 3 is committed, of which nothing gets to the store; node 1 has
-// heard it.
+// Node 0's engine dies when it is told that version 3 is committed; node 1 has learnt it. No segment of it reaches the
+// store.
 class NodeAway : public ::testing::Test {
  protected:
   static constexpr std::size_t kWords = 24000;  // two chunks
   std::string options(const std::string& more) const {
     return options_in(directory_.path(), "daemon", "engine.idle_exit=60;node.ranks_per_node=1" + more);
   }
-  /// Nothing of version 3 gets to the store. Afterwards all are dead, closing nothing.
+  /// No segment of version 3 reaches the store. Afterwards all processes are dead, without closing.
   void expect_done(const std::string& crash_of_node_0, const std::string& more,
                    const std::function<int(const Rank&, perdure_t*, State&)>& part) const {
     RunOptions run;
@@ -166,7 +166,7 @@ class NodeAway : public ::testing::Test {
 
 TEST_F(NodeAway, WhatItWasToldIsThereWhenItIsBack) {
   first_launch();
-  // As long as it is away there is an older version, which is at the store.
+  // While the node is away, the store's older version is used.
   for (int launch = 0; launch < 2; ++launch)
     expect_done("", ";node.numbers=0,7",
                 [](const Rank&, perdure_t* handle, State& state) { return restore(handle, state, 2); });

@@ -1,4 +1,4 @@
-// Stores in which others can write: what they put in the way leads a job nowhere else, and serves it nothing.
+// Tests stores that other users can write to: their files neither redirect a job nor give it data.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ class SharedStores : public ::testing::TestWithParam<const char*> {
     const auto outcome = run_ranks(one, body);
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
   }
-  // Versions 1 and 2, stored, and nothing left on the node.
+  // Makes versions 1 and 2, stored, with nothing left on the node.
   void write_two() const {
     run([&](const Rank& rank) {
       Protected app(rank, options());

@@ -1,5 +1,5 @@
-// Nodes with room for few versions and what they keep of them for others: each has to hear that nobody needs the older
-// ones any more, or nothing new finds a slot.
+// Tests nodes with room for few versions and redundancy blocks. Each node has to learn that older blocks are no longer
+// needed, or new chunks find no slot.
 #include <gtest/gtest.h>
 
 #include "node_loss.hpp"
@@ -11,12 +11,12 @@ using namespace perdure::test_support;
 
 constexpr std::uint64_t kReplacedVersions = 12;
 
-// Without the store, what is kept on nodes is all there is: older versions go when a newer one is at level node on all
-// of them, parities and all.
+// Without the store, the nodes have the only data. Older versions go with their parities once a newer one is at level
+// node on all nodes.
 class SmallNodes : public NodeLoss {};
 std::vector<Loss> three_nodes() {
-  // A version takes two slots of 2 MiB on each node, and a third for the parity of others. From the fourth version on
-  // one slot comes from a parity that is not needed any more, and two from the oldest version.
+  // A version takes two slots of 2 MiB on each node, and a third for the parity of others. From the fourth version on,
+  // one slot comes from a parity that is no longer needed, and two from the oldest version.
   const std::string room = ";tier.order=memory;tier.memory.max_bytes=16MiB;checkpoint.timeout=20";
   const Loss embedded{"embedded", "embedded", "xor", 3, 1, {}, true, room},
       daemon{"daemon", "daemon", "xor", 3, 1, {}, true, room};
@@ -36,8 +36,8 @@ TEST_P(SmallNodes, WhatIsReplacedOnAllNodesMakesRoomForNewVersionsAndTheirPariti
   });
 }
 
-// Every rank's piece is on two nodes then: where it was written, which brings it to the store, and where the rank runs
-// now. Nobody can say that his part is stored; the store itself says that it is whole, and that makes the room.
+// Every rank's piece is then on two nodes: where it was written, which stores it, and where the rank runs now. No node
+// can say that its part is stored; the store itself says that the version is complete, and that frees the room.
 TEST_P(SmallNodes, WhatMovedMakesRoomWhenOtherNodesHaveBroughtItToTheStore) {
   live_and_die(1);
   expect_done(with_full("/store/app/2/"), ";node.numbers=1,2,0", [](const Rank&, perdure_t* handle, State& state) {

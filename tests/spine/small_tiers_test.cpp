@@ -1,5 +1,5 @@
-// Checkpoints that are larger than all tiers together: chunks are flushed while others are captured, and their slots
-// used again. (docs/adr/0005)
+// Tests checkpoints that are larger than all tiers together: chunks are flushed while others are captured, and their
+// slots are reused. (docs/adr/0005)
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A store that fails while versions are flushed to it, in every way a file system can: the application goes on, hears
-// of it once, keeps what it has, and everything reaches the store when the fault is over.
+// Tests a store that fails while versions are flushed to it, in every way a file system can. The application goes on,
+// gets one report, and keeps its data. After the fault all versions reach the store.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ struct Case {
   std::string mode, call, error;
   perdure_status code;
   bool permanent;
-  bool reading;  ///< the fault keeps anybody from reading the store, too
+  bool reading;  ///< the fault also prevents reading the store
   std::string path = "/store";
 };
 
@@ -34,7 +34,7 @@ std::vector<Case> all_cases(const std::string& modes_end = {}) {
     for (const char* error : {"EACCES", "EROFS"})
       for (const char* call : {"open", "mkdir"})
         cases.push_back({mode, call, error, PERDURE_PERMISSION, true, reads(call)});
-    // Of a version's directory, after the rename.
+    // A version's directory, after the rename.
     cases.push_back({mode, "fsync_dir", "EIO", PERDURE_IO, false, false, "/store/app/"});
     cases.push_back({mode, "*", "ENOENT", PERDURE_NOT_FOUND, false, true});
     cases.push_back({mode, "*", "ESTALE", PERDURE_IO, false, true});

@@ -1,5 +1,5 @@
-// Damage in the store: whatever is wrong with a segment, it is refused with the reason and set aside, and all ranks
-// take the next older version.
+// Tests damage in the store. A bad segment is always refused with the reason and quarantined, and all ranks take the
+// next older version.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -74,7 +74,7 @@ std::uint64_t manifest_at(const fs::path& path) {
   return offset;
 }
 
-// A trailer that hashes well and says that the manifest has `length` bytes.
+// Writes a trailer with a right hash that says that the manifest has `length` bytes.
 void claim_manifest_of(const fs::path& path, std::uint64_t length) {
   auto bytes = read_bytes(path);
   char* trailer = bytes.data() + trailer_at(path);
@@ -84,7 +84,7 @@ void claim_manifest_of(const fs::path& path, std::uint64_t length) {
   write_bytes(path, bytes);
 }
 
-// A segment whose every hash is right, but whose manifest claims a capture of 2^60 bytes in one chunk.
+// Writes a segment whose hashes are all right, but whose manifest claims a capture of 2^60 bytes in one chunk.
 void claim_giant_region(const fs::path& path) {
   const auto name = *segment::parse_file_name(path.filename().string());
   segment::Manifest manifest{{"app", 3, name.attempt}, 2, name.index, name.count, "test", {}};
@@ -201,7 +201,7 @@ class Store : public InAMode {};
 INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"), mode_name);
 INSTANTIATE_TEST_SUITE_P(OnWrite, Store, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
-// Nobody knows what it was: a program must not begin anew because of it, unasked.
+// The file's origin is unknown: a program must not start anew because of it, unasked.
 TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpointAndNoFirstStartEither) {
   TemporaryDirectory directory;
   const std::string version = directory.path() + "/store/app/9";
@@ -253,8 +253,7 @@ TEST_P(Store, WithNothingButDamageGivesAnErrorAndStillWorks) {
   EXPECT_EQ(std::distance(fs::directory_iterator(store + "/.quarantine"), fs::directory_iterator{}), 6);
 }
 
-// What the README's program does with the only version that there is: it ends with an error, at every start, until
-// somebody decides.
+// The README's program meets a damaged only version: it ends with an error, at every start, until the user decides.
 struct LastOne {
   std::string name;
   perdure_status status;
@@ -306,7 +305,7 @@ TEST_P(LastVersion, ThatCannotBeReadIsNeverTakenForAFirstStart) {
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
     stop_daemons(directory.path());
   }
-  // Somebody decided.
+  // The user has decided.
   ASSERT_TRUE(store::make_store(store).value()->forget("app", UINT64_MAX / 2));
   const auto outcome = run_ranks(two_ranks(), [&, mode = mode](const Rank& rank) {
     perdure_t* handle = rank.open(options(directory.path(), mode));
@@ -325,7 +324,7 @@ TEST_P(LastVersion, ThatCannotBeReadIsNeverTakenForAFirstStart) {
   stop_daemons(directory.path());
 }
 
-// The same while engines hold what is forgotten.
+// The same while engines hold the forgotten version.
 TEST_P(Store, WhatWasForgottenIsNotTakenFromTiersEither) {
   TemporaryDirectory directory;
   const std::string store = directory.path() + "/store";
@@ -339,7 +338,7 @@ TEST_P(Store, WhatWasForgottenIsNotTakenFromTiersEither) {
       REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
       state.advance(3);
       REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, 3));
-      if (!forgotten) ::_exit(0);  // an engine of its own dies, a daemon lives
+      if (!forgotten) ::_exit(0);  // an embedded engine dies, a daemon lives
       return 0;
     });
     EXPECT_TRUE(outcome.all(0)) << outcome.text();

@@ -1,5 +1,5 @@
-// Somebody on the network connects to the ports of a job's engines, again and again, and has no key: the job goes on,
-// and keeps its descriptors.
+// Tests an unauthenticated peer that connects to the ports of a job's engines again and again. The job goes on, and
+// keeps its descriptors.
 #include "support/strangers.hpp"
 
 #include <sys/resource.h>
@@ -34,7 +34,7 @@ struct Flood {
   std::atomic<int> ready{0};
 };
 
-/// Of all these processes the most descriptors that one has now.
+/// Returns the largest number of open descriptors among these processes.
 std::size_t most_descriptors(const std::vector<int>& pids) {
   std::size_t most = 0;
   for (const int pid : pids) most = std::max(most, descriptors_of(pid));
@@ -75,7 +75,7 @@ TEST_P(StrangersAtThePorts, StopNoCheckpointAndTakeFewDescriptors) {
     ++shared->ready;
     REQUIRE(eventually("the strangers are there", [&] { return shared->flooded.load(); }));
     for (std::uint64_t step = 2; step <= 12; ++step) REQUIRE(checkpoint_to_node(handle, state, step) == 0);
-    // What strangers may have is not half of what is left to the program.
+    // Unauthenticated peers may use less than half of the descriptors that are left for the program.
     std::vector<int> files;
     for (int i = 0; i < 80; ++i) files.push_back(::dup(0));
     const bool all = std::count(files.begin(), files.end(), -1) == 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Which processors the threads of a process run on, by the kernel's word.
+// Reads from the kernel which processors the threads of a process run on.
 #include <unistd.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace perdure::test_support {
 
 using Threads = std::map<int, os::CpuSet>;
 
-// Processors by thread. Threads that end while we look are left out.
+// Returns the processors of each thread. Threads that end meanwhile are left out.
 inline Threads threads_of(int pid) {
   Threads threads;
   std::error_code error;
@@ -49,7 +49,7 @@ class Application {
  public:
   explicit Application(os::CpuSet bound) : bound_(std::move(bound)) {
     begin_thread();
-    // A sanitizer's own thread, which begins with the first other one and may run elsewhere.
+    // Includes a sanitizer's own thread, which begins with the first other thread and may run elsewhere.
     for (const auto& [thread, cpus] : threads_of(::getpid())) known_.emplace(thread, cpus);
   }
   ~Application() {
@@ -57,7 +57,7 @@ class Application {
     over_.notify_all();
     for (auto& thread : threads_) thread.join();
   }
-  /// Starts a thread of the application; it is one of those that must stay.
+  /// Starts a thread of the application, whose affinity must stay.
   void begin_thread() {
     std::atomic<int> id = 0;
     threads_.emplace_back([&] {
@@ -73,14 +73,14 @@ class Application {
       if (threads.contains(thread) && !all_on(cpus, {*threads.find(thread)}, "application")) return false;
     return threads.contains(::getpid());
   }
-  /// Those that the library started.
+  /// Returns the threads that the library started.
   Threads others() const {
     auto threads = threads_of(::getpid());
     std::erase_if(threads, [this](const auto& entry) { return known_.contains(entry.first); });
     return threads;
   }
-  /// Whether the others run on `wanted`, or, as those that work ahead for a rank do, on the part of it that is near.
-  /// The latter move by themselves: one that just began is looked at again.
+  /// Whether the library's threads run on `wanted`. Threads that work ahead for a rank run on its near part. They move
+  /// by themselves, so one that just began is checked again.
   bool others_run_on(const os::CpuSet& wanted) const {
     const os::CpuSet near = wanted & os::cpus_near(bound_);
     Threads others_left;
@@ -94,7 +94,7 @@ class Application {
 
  private:
   os::CpuSet bound_;
-  Threads known_;  // with those that each is to stay on
+  Threads known_;  // with the affinity that each must keep
   std::atomic<bool> over_ = false;
   std::vector<std::thread> threads_;
 };

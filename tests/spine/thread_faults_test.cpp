@@ -1,5 +1,5 @@
-// Threads of the engine that the system refuses, and memory that they cannot get: an error or success, never the end of
-// the application, and nobody waits for ever.
+// Tests engine threads that the system refuses, and memory that they cannot get. Each gives an error or success. The
+// application never ends, and no rank waits for ever.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using namespace perdure::test_support;
 
 constexpr int kAnError = 3;  // exit code: some call failed, with a text
 
-/// What of a job's calls failed; each with a text.
+/// Records which of a job's calls failed; each must have a text.
 class Calls {
  public:
   void note(perdure_t* handle, const char* call, perdure_status status) {
@@ -33,8 +33,8 @@ class Calls {
   bool failed_ = false, mute_ = false;
 };
 
-/// Two checkpoints to the store, captures flushed while they run, and a restore. All calls are made, whatever fails;
-/// those that wait do so for at most `patience_s`.
+/// Makes two checkpoints to the store, with captures flushed while they run, and a restore. Makes all calls, even after
+/// failures; waits take at most `patience_s`.
 int whole_job(const Rank& rank, const std::string& options, double patience_s) {
   char message[2000] = "";
   perdure_t* handle = nullptr;
@@ -58,14 +58,14 @@ int whole_job(const Rank& rank, const std::string& options, double patience_s) {
   return calls.code();
 }
 
-/// So many more than are open now can be opened, by perdured, too.
+/// Allows `count` more descriptors than are open now, also for perdured.
 void leave_descriptors(std::size_t count) {
   std::set<std::size_t> open;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd"))
     open.insert(std::stoul(entry.path().filename().string()));
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  std::size_t numbers = 0;  // some of those that are open can be far above the others
+  std::size_t numbers = 0;  // some open descriptors can be far above the others
   for (std::size_t left = count; left > 0; ++numbers) left -= open.contains(numbers) ? 0 : 1;
   limit.rlim_cur = limit.rlim_max = numbers;
   ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -73,7 +73,7 @@ void leave_descriptors(std::size_t count) {
 
 class ThreadFaults : public ::testing::TestWithParam<const char*> {
  protected:
-  /// A job of two nodes under this rule, which all their processes obey. True: no call failed.
+  /// Runs a job of two nodes under this rule, which all their processes obey. Returns true if no call failed.
   bool job_under(const std::string& rule, std::optional<std::size_t> descriptors = {}) {
     TemporaryDirectory directory;
     RunOptions run;
@@ -84,7 +84,7 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
       ::setenv("PERDURE_TEST_FAULTS", rule.c_str(), 1);
       if (descriptors) leave_descriptors(*descriptors);
     };
-    // Nothing fails in the job that must succeed: it ends its close when it is done, however slow the machine is. One
+    // No call fails in the job that must succeed; its close returns when it is done, however slow the machine is. A job
     // that cannot publish waits all of its time.
     const bool must_succeed = rule.empty() && !descriptors;
     const std::string options = options_in(directory.path(), GetParam(),
@@ -102,8 +102,8 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
     kill_engines(directory.path());
     return good;
   }
-  /// Which thread of a process it is, by number: with perdured the even ones, otherwise the odd ones; a campaign tries
-  /// all of them in both modes.
+  /// The rule names a thread of a process by number: even ones with perdured, otherwise odd ones. A campaign tries all
+  /// of them in both modes.
   static bool daemon() { return std::string(GetParam()) == "daemon"; }
   void SetUp() override {
     if (lacks_protection(GetParam())) GTEST_SKIP() << kNoProtection;
@@ -118,7 +118,7 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, ThreadFaults, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-// What is begun for a capture on write belongs to the application, whoever has the engine.
+// Threads of a capture on write belong to the application, wherever the engine runs.
 class ThreadFaultsOnWrite : public ThreadFaults {};
 INSTANTIATE_TEST_SUITE_P(OnWrite, ThreadFaultsOnWrite, ::testing::Values("embedded_on_write"),
                          [](const auto& param) { return std::string(param.param); });
@@ -136,7 +136,7 @@ TEST_P(ThreadFaultsOnWrite, ABodyThatGetsNoMemoryFailsItsCaptureOrBeginsAgain) {
   }
 }
 
-// One after the other, until there is no such thread any more.
+// Refuses one thread after the other, until there is no such thread any more.
 TEST_P(ThreadFaults, AThreadThatIsRefusedIsAnErrorOrIsDoneWithout) {
   EXPECT_TRUE(job_under(""));
   EXPECT_FALSE(job_under("thread:event loop:EAGAIN")) << "without it there is no engine";
@@ -148,7 +148,7 @@ TEST_P(ThreadFaults, ABodyThatGetsNoMemoryFailsWhatItDid) {
 }
 
 TEST_P(ThreadFaults, MemoryThatIsRefusedInTheMidstOfWorkFailsThatWork) {
-  // Outside campaigns each mode takes two of the four, and beside a sanitizer one.
+  // Outside campaigns each mode takes two of the four; sanitized builds take one.
   std::vector<const char*> times = daemon() ? std::vector{"2:1", "9:2"} : std::vector{"1:1", "5:1"};
   if (campaign()) times = {"1:1", "2:1", "5:1", "9:2"};
   times.resize(std::min<std::size_t>(times.size(), unless_sanitized(4, 1)));
@@ -157,9 +157,9 @@ TEST_P(ThreadFaults, MemoryThatIsRefusedInTheMidstOfWorkFailsThatWork) {
     for (const char* when : times) (void)job_under(std::string(where) + ":BAD_ALLOC:" + when);
 }
 
-// From none to enough: every call that opens something is once the first that cannot.
+// Goes from no descriptor to enough, so that every call that opens something is once the first to fail.
 TEST_P(ThreadFaults, DescriptorsThatRunOutAreAnErrorAndNobodyWaitsForEver) {
-  // UBSan opens a pipe to find out whether an object's memory is readable, and calls the object invalid when it gets
+  // UBSan opens a pipe to find out whether an object's memory is readable, and calls the object invalid if it gets
   // none.
   if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors themselves";
   std::size_t enough = 0;
@@ -168,7 +168,7 @@ TEST_P(ThreadFaults, DescriptorsThatRunOutAreAnErrorAndNobodyWaitsForEver) {
   EXPECT_EQ(enough, 3U);
 }
 
-// The threads of a recovery.
+// Refuses threads of a recovery.
 class ThreadFaultsOfARecovery : public NodeLoss {};
 INSTANTIATE_TEST_SUITE_P(Modes, ThreadFaultsOfARecovery,
                          ::testing::Values(Loss{"embedded", "embedded", "xor", 4, 1, {}, true, ""}),

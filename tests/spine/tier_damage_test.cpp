@@ -1,5 +1,5 @@
-// Damage on a node: flipped bits in slots and in the catalog. What fails verification is set aside with a report, the
-// next source or the next older version is taken, and all ranks take the same.
+// Tests damage on a node: flipped bits in slots and in the catalog. Data that fails verification is quarantined with a
+// report. All ranks then take the same next source or next older version.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ class TierDamage : public ::testing::TestWithParam<Case> {
     run.kill_all_when_one_dies = false;
     return run;
   }
-  // A life that ends with kill -9 of everything, its engines included, after `last` checkpoints.
+  // Runs a life that ends after `last` checkpoints with kill -9 of everything, engines included.
   void live_and_die(int last, bool store_works) const {
     const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) {
       if (!store_works) ::setenv("PERDURE_TEST_FAULTS", no_store().c_str(), 1);
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Both, TierDamage,
                          ::testing::Values(Case{"embedded", "memory"}, Case{"embedded", "file"},
                                            Case{"daemon", "memory"}, Case{"daemon", "file"}),
                          case_name);
-// What goes to files is copied in the call.
+// Captures into file tiers are copied in the call.
 INSTANTIATE_TEST_SUITE_P(OnWrite, TierDamage,
                          ::testing::Values(Case{"embedded_on_write", "memory"}, Case{"daemon_on_write", "memory"}),
                          case_name);
@@ -110,7 +110,7 @@ TEST_P(TierDamage, AFlippedBitInTheOnlyCopyLetsAllRanksTakeTheNextOlderVersion) 
     std::int64_t latest = -1;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == 2);
-    // Life goes on, with the number of the version that was lost as well.
+    // The program goes on, and may reuse the number of the lost version.
     for (int version : {3, 4, 5}) {
       state.advance(static_cast<std::uint64_t>(version));
       REQUIRE_STATUS(PERDURE_OK, handle, state.capture(handle, version));
@@ -158,8 +158,7 @@ TEST_P(TierDamage, AFlippedBitBeforeFlushNeverReachesTheStore) {
   kill_engines(directory_.path());
 }
 
-// Whatever record is hit: a version that can still be restored whole by all ranks, or none; never a crash, never
-// something else.
+// Whichever record is hit: all ranks can still restore a whole version, or none can; never a crash, never other data.
 TEST_P(TierDamage, AFlippedBitInACatalogRecordNeverSplitsTheRanks) {
   for (int tenth : unless_sanitized<std::vector<int>>({1, 4, 7, 9}, {4, 9})) {
     live_and_die(3, false);
@@ -168,12 +167,12 @@ TEST_P(TierDamage, AFlippedBitInACatalogRecordNeverSplitsTheRanks) {
           !find_state(entry.path().parent_path().parent_path().parent_path(), 0, 3).empty())
         flip_bit(entry.path(), fs::file_size(entry.path()) * static_cast<std::uint64_t>(tenth) / 10);
     const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) {
-      ::setenv("PERDURE_TEST_FAULTS", no_store().c_str(), 1);  // all there is, is on the nodes
+      ::setenv("PERDURE_TEST_FAULTS", no_store().c_str(), 1);  // only the nodes have data
       perdure_t* handle = rank.open(options());
       State state(rank.rank, kWords);
       state.protect(handle);
       const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
-      // Of a tier whose record was hit nobody knows what is on it: that is no first start.
+      // If the record of a tier was hit, nobody knows its content, so this is no first start.
       REQUIRE(status == PERDURE_OK || status == PERDURE_NOT_FOUND || status == PERDURE_INCOMPLETE);
       if (status == PERDURE_OK) REQUIRE(state.right());
       rank.barrier();

@@ -1,4 +1,4 @@
-// Tiers that are full, fail or are too small, and a catalog that cannot be written.
+// Tests tiers that are full, fail or are too small, and a catalog that cannot be written.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -15,7 +15,7 @@ namespace {
 using namespace perdure::test_support;
 namespace fs = std::filesystem;
 
-/// Bytes on disk or in memory of all files below `path` whose name begins with `prefix`.
+/// Returns the bytes on disk or in memory of all files below `path` whose name begins with `prefix`.
 std::uint64_t backed_bytes(const std::string& path, const std::string& prefix) {
   std::uint64_t bytes = 0;
   if (!fs::exists(path)) return 0;
@@ -47,7 +47,7 @@ class TierFaults : public InAMode {
 INSTANTIATE_TEST_SUITE_P(Modes, TierFaults, ::testing::Values("embedded", "daemon"), mode_name);
 INSTANTIATE_TEST_SUITE_P(OnWrite, TierFaults, ::testing::Values("embedded_on_write", "daemon_on_write"), mode_name);
 
-// Room for one version in memory and five in files; the store takes nothing for twelve checkpoints.
+// There is room for one version in memory and five in files; the store accepts nothing for twelve checkpoints.
 TEST_P(TierFaults, MemoryStaysBoundedWhileTheStoreFailsAndTheNewestVersionsSurvive) {
   expect_success([&](const Rank& rank) {
     Protected app(rank, options("tier.memory.max_bytes=6MiB;tier.file.max_bytes=1MiB;retention.keep_last=20"));
@@ -108,7 +108,7 @@ TEST_P(TierFaults, AVersionThatCanNeverFitIsRefusedAndTheHandleStaysUsable) {
   expect_clean_store(directory.path() + "/store", "app", {2});
 }
 
-// It fits only when its slots are used again: it depends on the store from its beginning.
+// It fits only if its slots are reused, so it depends on the store from its beginning.
 TEST_P(TierFaults, AVersionLargerThanAllTiersFailsWithTheReasonWhileTheStoreDoesAndTheHandleStaysUsable) {
   expect_success([&](const Rank& rank) {
     Protected app(rank, options("tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB;checkpoint.timeout=2"));
@@ -170,7 +170,7 @@ TEST_P(TierFaults, WhenNoTierCanBeWrittenTheCheckpointFailsWithTheReasonAndTheNe
   expect_clean_store(directory.path() + "/store", "app", {2});
 }
 
-// What was asked for ahead must not wait for the slot that its own rank cannot write, nor the rank for it.
+// A slot that was requested ahead must not wait for one that its own rank cannot write, nor the rank for it.
 TEST_P(TierFaults, NorDoesARankWaitForItselfWhereTheTiersAreSmallerThanTheCheckpoint) {
   for (const std::string tiers : {"tier.memory.max_bytes=2MiB;tier.file.max_bytes=128KiB",
                                   "tier.memory.max_bytes=4MiB;tier.file.max_bytes=128KiB"}) {
@@ -200,7 +200,7 @@ TEST_P(TierFaults, AFullCatalogFailsTheCheckpointCleanlyOrDelaysItsFlush) {
       RANK_CHECK(app.checkpoint(1) != PERDURE_OK, error);
       RANK_CHECK(app.error().find("/catalog") != std::string::npos, app.error());
     }
-    faults.set("pwrite:/catalog:ENOSPC:3:2");  // the first says where the store is, the second stages the piece
+    faults.set("pwrite:/catalog:ENOSPC:3:2");  // the first record says where the store is, the second stages the piece
     RANK_CHECK(app.checkpoint(2) == PERDURE_OK, app.error());
     const auto told = app.reports("will be flushed when it can be written again");
     RANK_CHECK(count_containing(told, "catalog: /") == 1, joined(told));

@@ -1,5 +1,5 @@
-// Two launches of programs that use the same checkpoint name in one store: at once, one after the other, and with other
-// settings the second time.
+// Tests two launches of programs that use the same checkpoint name in one store. They run at once or one after the
+// other, and the second may have other settings.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -43,8 +43,8 @@ perdure_t* open_alone(const std::string& options) {
   return handle;
 }
 
-// Every parameter study that is started twice in one directory: the second must neither go on from the first one's
-// state nor remove its versions. Two configurations, so that each has an engine of its own.
+// Models a parameter study that is started twice in one directory. The second launch must not resume from the first
+// one's state nor remove its versions. Two configurations give each launch its own engine.
 TEST_P(TwoLaunches, OfOneNameAtOnceTheSecondIsToldAndTheFirstIsUnharmed) {
   expect_success(2, [&](const Rank& rank) {
     std::uint64_t value = rank.rank == 0 ? 1 : 1000;
@@ -81,7 +81,7 @@ TEST_P(TwoLaunches, OfOneNameAtOnceTheSecondIsToldAndTheFirstIsUnharmed) {
   stop_daemons(directory_.path());
 }
 
-/// By the calls that only ask, which all have the same answer.
+/// Asks by the calls that change nothing; all must give the same answer.
 perdure_status told_what_is_there(Protected& app) {
   std::int64_t version = 0;
   const perdure_status latest = perdure_latest(app.handle(), "app", &version);
@@ -109,7 +109,7 @@ TEST_P(TwoLaunches, OfDifferentJobsNeverShareAName) {
   stop_daemons(directory_.path());
 }
 
-// A finished study whose program is started again for the next case in the same directory.
+// A study has finished, and its program starts again for the next case in the same directory.
 TEST_P(TwoLaunches, OfAnotherCaseNeverGetTheStateOfTheFirst) {
   const auto launch = [&](const std::string& more, const std::function<int(Protected&)>& body) {
     expect_success(1, [&](const Rank& rank) {
@@ -136,8 +136,8 @@ TEST_P(TwoLaunches, OfAnotherCaseNeverGetTheStateOfTheFirst) {
   stop_daemons(directory_.path());
 }
 
-// perdured flushes on when its job was killed. With other settings the next launch gets another engine, which must know
-// of the newest version all the same.
+// perdured keeps flushing after its job was killed. With other settings the next launch gets another engine, which must
+// know the newest version all the same.
 TEST_P(TwoLaunches, WithOtherSettingsTheSecondFindsWhatTheFirstDidNotFlush) {
   RunOptions two;
   two.ranks = 2;
@@ -166,7 +166,7 @@ TEST_P(TwoLaunches, WithOtherSettingsTheSecondFindsWhatTheFirstDidNotFlush) {
   stop_daemons(directory_.path());
 }
 
-// The engine of the first one lives on for a while with nothing to do. What the second one left is on the node only.
+// The first launch's engine lives on idle for a while. The second launch's version is only on the node.
 TEST_P(TwoLaunches, WithTheFirstSettingsAgainTheThirdFindsWhatTheSecondLeft) {
   const auto first = options("engine.idle_exit=60");
   expect_success(1, [&](const Rank& rank) {
@@ -195,7 +195,7 @@ TEST_P(TwoLaunches, WithTheFirstSettingsAgainTheThirdFindsWhatTheSecondLeft) {
   stop_daemons(directory_.path());
 }
 
-// Three settings in turn: what the second left is not what the first instance's directory holds.
+// Three settings in turn: the second launch's version is not in the first instance's directory.
 TEST_P(TwoLaunches, FindWhatTheirOwnEngineLeftAmongOthers) {
   const auto killed_with_unflushed = [&](const std::string& more, std::int64_t step) {
     faults_.set("pwrite:/store/app:ENOSPC");
@@ -220,8 +220,8 @@ TEST_P(TwoLaunches, FindWhatTheirOwnEngineLeftAmongOthers) {
   stop_daemons(directory_.path());
 }
 
-// An engine with the first settings lives on, with nothing, when the second launch captures and everything dies. The
-// third settings are nobody's: what the second left is found beside the empty place of the first.
+// An engine with the first settings lives on, empty, when the second launch captures and everything dies. The third
+// settings are new: the second launch's version is found beside the first one's empty directory.
 TEST_P(TwoLaunches, AThirdOneFindsWhatTheSecondLeftBesideAnEmptyPlace) {
   faults_.set("pwrite:/store/app:ENOSPC");
   const auto killed = [&](const std::string& more, bool captures) {

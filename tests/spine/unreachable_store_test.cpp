@@ -1,4 +1,4 @@
-// A store that is away for a while, that is slow, or that stays away until the program has ended.
+// Tests a store that is away for a while, slow, or away until the program has ended.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -57,7 +57,7 @@ TEST_P(UnreachableStore, ThatIsMovedAwayIsNotMadeAnewAndIsFilledWhenItReturns) {
   expect_clean_store(store, "app", {1, 2, 3, 4});
 }
 
-// A file system that is not mounted is no first start, and nothing is put below its mount point.
+// An unmounted file system is no first start, and nothing is written below its mount point.
 TEST_P(UnreachableStore, WhoseSurroundingsAreMissingIsNoFirstStart) {
   const std::string mount = directory.path() + "/mount", place = directory.path() + "/store";
   std::string settings = options("");
@@ -71,7 +71,7 @@ TEST_P(UnreachableStore, WhoseSurroundingsAreMissingIsNoFirstStart) {
     RANK_CHECK(app.checkpoint(1) == PERDURE_UNAVAILABLE, app.error());
     RANK_CHECK(app.error().find("mkdir -p " + mount + "/mine") != std::string::npos, app.error());
     RANK_CHECK(fs::is_empty(mount), "something was made below the mount point");
-    fs::create_directory(mount + "/mine");  // as the remedy says
+    fs::create_directory(mount + "/mine");  // as the error text advises
     RANK_CHECK(perdure_restore(app.handle(), "app", PERDURE_LATEST) == PERDURE_NOT_FOUND, app.error());
     RANK_CHECK(app.checkpoint(2) == PERDURE_OK && app.wait(2) == PERDURE_OK, app.error());
     RANK_CHECK(app.close() == PERDURE_OK, "close");

@@ -1,5 +1,5 @@
 #pragma once
-// What a process uses of the system, for tests that nothing is leaked.
+// Measures a process's use of system resources, for leak tests.
 #include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 namespace perdure::test_support {
 
-inline constexpr bool kMemoryIsMeasurable = !kSanitized;  ///< they keep freed memory, and shadows of all memory
+inline constexpr bool kMemoryIsMeasurable = !kSanitized;  ///< sanitizers keep freed memory, and shadow all memory
 
 struct Usage {
   std::uint64_t anonymous_bytes = 0;  ///< RssAnon: the heap and stacks, not the arena
@@ -49,7 +49,7 @@ inline Usage usage_of(int pid) {
   return usage;
 }
 
-/// Of this process, without what is free in its heap: how much that is depends on who ran when.
+/// Measures this process, without free memory in its heap, which depends on timing.
 inline Usage usage_of_this_process() {
   ::malloc_trim(0);
   return usage_of(::getpid());
@@ -57,10 +57,10 @@ inline Usage usage_of_this_process() {
 
 struct Files {
   std::size_t count = 0;
-  std::uint64_t bytes = 0;  ///< what they take, without holes
+  std::uint64_t bytes = 0;  ///< allocated bytes, without holes
 };
 
-/// All regular files below `directory`; none when it is not there. Files that vanish meanwhile do not count.
+/// Returns all regular files below `directory`; none if it does not exist. Files that vanish meanwhile do not count.
 inline Files files_below(const std::string& directory) {
   Files files;
   std::error_code error;
@@ -75,7 +75,7 @@ inline Files files_below(const std::string& directory) {
   return files;
 }
 
-/// Samples RssAnon of a process until it is stopped; for peaks.
+/// Samples RssAnon of a process until it is stopped, to find peaks.
 class PeakMemory {
  public:
   explicit PeakMemory(int pid)

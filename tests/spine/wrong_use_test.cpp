@@ -1,4 +1,5 @@
-// Wrong arguments and wrong moments: a defined error each time, nothing touched, and the handle works afterwards.
+// Tests wrong arguments and wrong moments: each gives a defined error and changes nothing, and the handle works
+// afterwards.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ using namespace perdure::test_support;
 class WrongUse : public ::testing::TestWithParam<const char*> {
  protected:
   std::string options(const std::string& more = {}) const { return options_in(directory_.path(), GetParam(), more); }
-  // One rank that opens a handle, and whose work must still be possible after `body`.
+  // One rank opens a handle, whose use must still be possible after `body`.
   void run_alone(const std::function<int(perdure_t*)>& body) {
     RunOptions run;
     run.ranks = 1;
@@ -74,7 +75,7 @@ TEST_P(WrongUse, RegionsThatCannotBeAreRefused) {
     for (long count : {-1L, -2L, -1000000L, std::numeric_limits<long>::min()})
       REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle,
                      perdure_protect(handle, 1, &number, sizeof number, static_cast<size_t>(count)));
-    // Sizes that do not overflow and still are larger than any memory: refused before anything is allocated for them.
+    // Sizes that do not overflow but exceed any memory are refused before anything is allocated for them.
     for (size_t count : {size_t{1} << 60, (size_t{1} << 60) - 1, size_t{1} << 58, size_t{1} << 50})
       REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_protect(handle, 1, &number, 8, count));
     REQUIRE(std::strstr(perdure_error_text(handle), "region 1") != nullptr);
@@ -262,12 +263,12 @@ TEST_P(WrongUse, RestoreWithOtherRegionsTouchesNothing) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, a.data(), 8, 2500));  // as many bytes, other elements
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, a.data(), 4, 5000));
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 3, a.data() + 5500, 4, 10));  // one that was not stored
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 3, a.data() + 5500, 4, 10));  // this one is not stored
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
     const int missing[] = {1, 9};
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore_regions(handle, "app", 1, missing, 2));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 3));
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 2));  // one less than were stored
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_unprotect(handle, 2));  // one region fewer than stored
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 1));
     REQUIRE(std::strstr(perdure_error_text(handle), "region 2 is stored and not protected") != nullptr);
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", 2));
@@ -365,7 +366,7 @@ TEST_P(WrongUse, AForkedChildCannotUseTheHandleAndDoesNotDisturbTheParent) {
   });
 }
 
-// Opening: every refusal names what is wrong, and leaves nothing behind.
+// Options are refused at opening: every error names the wrong option, and nothing remains.
 TEST_P(WrongUse, OptionsThatCannotBeAreRefusedByName) {
   RunOptions run;
   run.ranks = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of tests/data/changes.table, which programs in four languages carry out.
+// Reads the rows of tests/data/changes.table, which programs in four languages carry out.
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -22,9 +22,9 @@ struct ChangeRow {
   std::vector<int> optional;
   std::vector<std::string> passed_over;
   std::vector<std::pair<std::string, std::string>> renamed;
-  std::string status;                 ///< as perdure_status_name() has it
-  std::vector<std::string> words;     ///< of the refusal
-  std::map<int, std::string> filled;  ///< by region, with what of before; the others are as they were
+  std::string status;                 ///< as perdure_status_name() returns it
+  std::vector<std::string> words;     ///< words in the error text
+  std::map<int, std::string> filled;  ///< by region, which old content it gets; the others stay unchanged
 };
 
 inline std::vector<std::string> parts_of(const std::string& text, char at) {

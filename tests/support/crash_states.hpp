@@ -1,5 +1,5 @@
 #pragma once
-// Every state in which a power failure may leave the disk while a recorded sequence of operations ran.
+// Enumerates every state in which a power failure may leave the disk during a recorded sequence of operations.
 //
 //   OperationLog log(root);            // records
 //   ... the code under test ...; log.mark("committed");
@@ -19,13 +19,13 @@ namespace perdure::test_support {
 struct CrashState {
   DiskImage image;
   std::vector<std::string> promises;  ///< the marks before this point
-  std::string description;            ///< for failure messages: after which operation, what was lost
-  bool all_kept = false;  ///< nothing was lost: so the death of processes leaves the disk, whose machine goes on
+  std::string description;            ///< for failure messages: after which operation, and what was lost
+  bool all_kept = false;              ///< nothing was lost, as if processes died and the machine went on
 };
 
-/// For every prefix of the log: unsynced directory operations lost in every combination (up to four of them; beyond
-/// that none, all, each one alone, all but each one) and unsynced file data kept, dropped, zeroed, torn. Equal states
-/// are visited once, as the one that lost nothing if one of them did not. Returns their number.
+/// Visits states for every prefix of the log. Unsynced directory operations are lost in every combination of up to
+/// four; for more, none, all, each one alone, and all but each one. Unsynced file data is kept, dropped, zeroed or
+/// torn. Equal states are visited once, with all_kept if one of them lost nothing. Returns the number of states.
 std::size_t for_each_crash_state(const OperationLog& log, const std::function<void(const CrashState&)>& visit);
 
 }  // namespace perdure::test_support

@@ -1,5 +1,5 @@
 #pragma once
-// Every way to damage one field of a decoded message or record: gone, or of any other type.
+// Damages one field of a decoded message or record in every way: removes it, or gives it any other type.
 #include <functional>
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace perdure::test_support {
 
-/// Calls `use(damaged, key, nested)` for every field of the map `good` and of the maps in it. `nested`: the field holds
-/// a map itself, so that a refusal may name a field in it.
+/// Calls `use(damaged, key, nested)` for every field of the map `good` and of the maps in it. `nested`: the field
+/// itself holds a map, so that an error may name a field in it.
 inline void for_each_damaged_field(const base::Json& good,
                                    const std::function<void(const base::Json&, const std::string&, bool)>& use) {
   const base::Json others[] = {nullptr,

@@ -16,7 +16,7 @@
 namespace perdure::test_support {
 namespace {
 
-/// Open for as long as this lives.
+/// Owns an open descriptor.
 class Descriptor {
  public:
   explicit Descriptor(const std::string& path, int flags = O_RDWR) : fd_(::open(path.c_str(), flags | O_CLOEXEC)) {}
@@ -32,7 +32,7 @@ class Descriptor {
 };
 
 constexpr std::uint32_t kSector = 4096;
-constexpr const char* kImageBytes = "128M";  // with holes: what is written is there alone
+constexpr const char* kImageBytes = "128M";  // sparse: only written parts occupy space
 
 bool make_image(const std::string& image) {
   const std::string make = "PATH=$PATH:/usr/sbin:/sbin mkfs.ext4 -q -F -b 4096 -N 4096 -O ^has_journal " + image + " " +
@@ -40,7 +40,7 @@ bool make_image(const std::string& image) {
   return std::system(make.c_str()) == 0;
 }
 
-// The kernel gives the device back when nobody has it open or mounted. Others may take a free one first.
+// The kernel releases the device once it is neither open nor mounted. Others may take a free device first.
 int attach(const std::string& image, const std::string& device) {
   const Descriptor file(image), loop(device);
   if (file.get() < 0 || loop.get() < 0) return -1;
@@ -126,7 +126,7 @@ void DirectoryOn::mount_device() {
     return;
   }
   (void)mount_at(device.c_str(), "ext4");
-  ::close(loop);  // the mount has it now
+  ::close(loop);  // the mount keeps it from here on
 }
 
 }  // namespace perdure::test_support

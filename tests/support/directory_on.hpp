@@ -1,5 +1,5 @@
 #pragma once
-// Directories on other kinds of file systems than that of temporary files, mounted for a test.
+// Makes directories on other kinds of file systems than that of temporary files, mounted for a test.
 #include <ostream>
 #include <string>
 
@@ -12,14 +12,14 @@ enum class FileSystem {
   memory,        ///< tmpfs
   few_files,     ///< tmpfs with room for 16 files and directories
   overlay,       ///< overlayfs over that of temporary files
-  sectors_of_4k  ///< ext4 on a device that takes nothing smaller than 4 KiB past the cache
+  sectors_of_4k  ///< ext4 on a device whose direct I/O needs 4 KiB sectors
 };
 std::string name_of(FileSystem kind);
 inline void PrintTo(FileSystem kind, std::ostream* out) { *out << name_of(kind); }
 
-/// An empty directory of the test's own. What is mounted for it is seen by the thread that made this, and by those that
-/// it begins meanwhile; it goes with this, and with the process, however that ends. Threads that the maker began have
-/// ended when this does.
+/// An empty directory of the test's own. Only the thread that makes this object, and threads that it starts meanwhile,
+/// see the mount. The mount ends with the object, and with the process, however that ends. Threads that the maker
+/// started must end before the object.
 class DirectoryOn {
  public:
   explicit DirectoryOn(FileSystem kind);
@@ -28,7 +28,7 @@ class DirectoryOn {
   DirectoryOn& operator=(const DirectoryOn&) = delete;
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  /// Why there is no such file system here; empty: the directory is on one.
+  /// Returns why there is no such file system here; empty: the directory is on one.
   const std::string& missing() const { return missing_; }
 
  private:

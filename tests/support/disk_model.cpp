@@ -30,7 +30,7 @@ struct DiskModel::Node {
   };
   bool directory = false;
   std::map<std::string, NodePointer> now;      ///< directories: as a running process sees it
-  std::map<std::string, NodePointer> on_disk;  ///< directories: what the crash leaves
+  std::map<std::string, NodePointer> on_disk;  ///< directories: what remains after the crash
   Bytes content;
   Bytes synced;
   Bytes before_last_write;

@@ -1,7 +1,7 @@
 #pragma once
-// What a disk may hold after a power failure: file contents and directory entries, each as they are now and as they are
-// known to be durable. Weaker than any real file system, so that code that survives here survives everywhere: directory
-// operations become durable in any order, and only a sync of their directory forces them.
+// Models the contents of a disk after a power failure: file contents and directory entries, each in its current and its
+// durable state. The model is weaker than any real file system, so code that survives here survives everywhere.
+// Directory operations become durable in any order, and only a sync of their directory forces them.
 #include <map>
 #include <memory>
 #include <set>
@@ -20,11 +20,11 @@ struct DiskOperation {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::vector<std::byte> data;
-  bool creates = false;    ///< "open" of a file that was not there
+  bool creates = false;    ///< "open" of a missing file
   bool truncates = false;  ///< "open" that empties the file
 };
 
-/// Relative path -> content of a file; directories have none. Parents come before their children.
+/// Maps relative paths to file contents; directories have none. Parents come before their children.
 struct DiskImage {
   std::set<std::string> directories;
   std::map<std::string, std::vector<std::byte>> files;
@@ -33,12 +33,12 @@ struct DiskImage {
   friend bool operator==(const DiskImage&, const DiskImage&) = default;
 };
 
-/// What becomes of file data that was written but not synced.
+/// The fate of file data that was written but not synced.
 enum class UnsyncedData {
   kept,     ///< it reached the disk all the same
-  dropped,  ///< the files are as of their last sync, empty when there was none
-  zeroed,   ///< the sizes are there, the written bytes are zeros
-  torn      ///< all is there but the second half of each file's last write
+  dropped,  ///< files are as of their last sync, empty if there was none
+  zeroed,   ///< sizes are right, but the written bytes are zeros
+  torn      ///< everything but the second half of each file's last write is there
 };
 
 class DiskModel {
@@ -49,7 +49,7 @@ class DiskModel {
   DiskModel& operator=(const DiskModel&) = delete;
   /// Performs the operation; with `lost`, its change of a directory does not reach the disk.
   void apply(const DiskOperation& operation, std::size_t number, bool lost);
-  /// Numbers of the directory operations so far that no sync of their directory has made durable.
+  /// Returns the numbers of past directory operations that no sync of their directory has made durable.
   std::vector<std::size_t> unsynced_directory_operations() const;
   DiskImage image(UnsyncedData fate) const;
 
@@ -66,7 +66,7 @@ class DiskModel {
 
   NodePointer root_;
   std::map<std::string, NodePointer> open_;               ///< by the path under which the file was opened
-  std::map<std::size_t, std::set<NodePointer>> pending_;  ///< directory operation -> directories that still need a sync
+  std::map<std::size_t, std::set<NodePointer>> pending_;  ///< directory operation -> directories to sync
 };
 
 }  // namespace perdure::test_support

@@ -1,5 +1,5 @@
 #pragma once
-// Hooks that go with their scope.
+// Installs hooks that are removed at the end of their scope.
 #include "os/hooks.hpp"
 
 namespace perdure::test_support {

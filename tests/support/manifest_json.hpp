@@ -1,5 +1,5 @@
 #pragma once
-// Manifests of formats 1 and 2 as JSON, which tests change before they encode it.
+// Makes manifests of formats 1 and 2 as JSON, which tests change before they encode it.
 #include "base/json.hpp"
 #include "segment/manifest_codec.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A segment in memory, as a source that counts what is read from it.
+// Presents a segment in memory as a source that counts the bytes read from it.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -9,11 +9,10 @@
 
 namespace perdure::test_support {
 
-/// Installed as the process's hooks while it lives. Operations that fail are not recorded, nor are those outside
-/// `root`.
+/// Is installed as the process's hooks while it lives. It records neither failed operations nor those outside `root`.
 class OperationLog : public os::Hooks {
  public:
-  /// What is below `root` now is taken as durable. `root` is an absolute path of an existing directory.
+  /// Takes everything below `root` now as durable. `root` is an absolute path of an existing directory.
   explicit OperationLog(std::string root);
   ~OperationLog() override;
   OperationLog(const OperationLog&) = delete;
@@ -21,14 +20,14 @@ class OperationLog : public os::Hooks {
   int before(const os::Operation& operation) override;
   void after(const os::Operation& operation, int error_number) override;
 
-  /// Notes that something was promised here, e.g. "version 3 committed": it must hold in every state from here on.
+  /// Records a promise made at this point, e.g. "version 3 committed": it must hold in every state from here on.
   void mark(const std::string& promise);
-  /// Makes another recording of it: for tests that see whether a mistake would be noticed. What is removed or added
-  /// moves no mark.
+  /// Changes the recording, for tests that check whether a mistake would be noticed. Marks keep their places when
+  /// operations are removed or added.
   void alter(const std::function<void(std::vector<DiskOperation>&)>& change) { change(operations_); }
 
   struct Mark {
-    std::size_t operations;  ///< how many came before
+    std::size_t operations;  ///< number of operations before the mark
     std::string promise;
   };
   const DiskImage& start() const { return start_; }

@@ -1,6 +1,6 @@
 #pragma once
-// That nothing is about to happen, as the kernel sees it: a test that expects something not to happen looks after that,
-// and not after a while that a busy machine spends elsewhere.
+// Detects that no event is pending, from the kernel's view of threads. A test that expects no event checks after that,
+// instead of waiting a while, which a busy machine may spend elsewhere.
 #include <unistd.h>
 
 #include <chrono>
@@ -21,8 +21,8 @@ inline bool sleeps_for(int thread, std::chrono::milliseconds least) {
   return PERDURE_THREAD_SANITIZER || least == least.zero() || longest_sleep(thread) >= least;
 }
 
-/// How often each other thread of this process, but for `others`, has left a processor; nothing when one is awake, or
-/// goes on by itself before `least` is over.
+/// Returns how often each other thread of this process, except `others`, has left a processor. Returns nothing if one
+/// is awake, or wakes up by itself before `least` is over.
 inline std::optional<std::map<int, std::string>> asleep(const std::set<int>& others, std::chrono::milliseconds least) {
   std::map<int, std::string> left;
   for (const int thread : threads()) {
@@ -36,18 +36,19 @@ inline std::optional<std::map<int, std::string>> asleep(const std::set<int>& oth
   return left;
 }
 
-/// Waits until every other thread of this process, but for `others`, sleeps, all of them at the same moment. What they
-/// were to do is done then: whoever has something to do, or was woken, is no sleeper. They may only go on when time
-/// passes, none of them before `least` is over, or when somebody outside does something. Test threads that wait by
-/// eventually() belong to `others`.
+/// Waits until every other thread of this process, except `others`, sleeps, all at the same moment. Their pending work
+/// is then done, because a thread with work, or one that was woken, does not sleep. They may only continue after a
+/// time-out, none before `least` is over, or through an event from outside. Test threads that wait by eventually()
+/// belong to `others`.
 [[nodiscard]] inline bool quiescent(const std::set<int>& others = {}, std::chrono::milliseconds least = {},
                                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return eventually(
       "every other thread sleeps",
       [&] {
         const auto first = asleep(others, least);
-        // Nobody has left a processor from the first look at the last thread until the second at the first one: between
-        // them all slept. The third is for who was about to sleep at the second, and seemed to sleep already.
+        // No thread left a processor between the first look at the last thread and the second at the first thread. So
+        // all slept in between. The third look covers a thread that was about to sleep at the second, and already
+        // seemed to sleep.
         return first && asleep(others, least) == first && asleep(others, least) == first;
       },
       file, line);

@@ -18,7 +18,7 @@
 #include "sanitized.hpp"
 
 #if PERDURE_THREAD_SANITIZER
-// Ranks end in the middle of everything here, without joining a thread that has finished.
+// In these tests ranks end at any point, without joining a thread that has finished.
 extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "report_thread_leaks=0"; }
 #endif
@@ -32,8 +32,8 @@ constexpr int kMaxRanks = 16;
 struct Shared {
   std::atomic<int> arrived = 0;
   std::atomic<int> round = 0;
-  std::atomic<bool> broken = false;                 // somebody waited long enough
-  std::atomic<std::uint64_t> came[kMaxRanks] = {};  // to how many collectives
+  std::atomic<bool> broken = false;                 // some rank waited for too long
+  std::atomic<std::uint64_t> came[kMaxRanks] = {};  // number of collectives that each rank has reached
   int size = 0;
   std::byte room[kMaxRanks][kRoom];
 };
@@ -43,7 +43,7 @@ struct Context {
   int rank;
 };
 
-// As MPI's: some have waited longer than they were to.
+// As MPI's: some ranks have waited longer than allowed.
 int late(Shared& s, int rank) {
   unsigned char came[kMaxRanks] = {};
   for (int r = 0; r < s.size; ++r) came[r] = s.came[r] >= s.came[rank] ? 1 : 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The record of a process that never was, with everything that a record may have: for tests and fuzz targets.
+// Makes the record of a fictitious process, with everything that a record may contain, for tests and fuzz targets.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ inline process::NamedFile sample_named_file(std::uint32_t kind) {
   return file;
 }
 
-/// One descriptor of each kind.
+/// Returns one descriptor of each kind.
 inline process::OpenFiles sample_open_files() {
   process::OpenFiles all;
   process::FileContent content;

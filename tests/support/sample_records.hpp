@@ -1,5 +1,5 @@
 #pragma once
-// Catalog records, as ranks and flushes make them, for tests and fuzz targets.
+// Makes catalog records, as ranks and flushes do, for tests and fuzz targets.
 #include <random>
 #include <vector>
 
@@ -13,7 +13,7 @@ inline segment::VersionId sample_id(std::uint64_t version, const std::string& na
   return {name, version, {1000 + version, 7 * version + 1}};
 }
 
-/// A staged piece: its chunks are in slots of `tier`.
+/// Returns a staged piece, whose chunks are in slots of `tier`.
 inline catalog::StageRecord sample_stage(const segment::VersionId& id, std::uint32_t rank, std::uint32_t ranks,
                                          std::uint32_t tier = 0, std::uint64_t bytes = 5000) {
   segment::Piece piece = sample_piece(id, rank, bytes, 4096);
@@ -29,7 +29,7 @@ inline catalog::StageRecord captured_on(catalog::StageRecord stage, std::vector<
   return stage;
 }
 
-/// What position 1 of a group of three keeps of a version with one rank a node.
+/// Returns the redundancy set of position 1 in a group of three, for a version with one rank per node.
 inline catalog::RedundancySet sample_redundancy_set(const segment::VersionId& id, std::uint64_t epoch,
                                                     std::uint32_t tier = 0) {
   catalog::RedundancySet protection{{id, epoch}, 3, 0, "xor", 1, 1, {}, {}, false};
@@ -40,7 +40,7 @@ inline catalog::RedundancySet sample_redundancy_set(const segment::VersionId& id
   return protection;
 }
 
-/// One record of every kind, in an order in which all have an effect.
+/// Returns one record of every kind, in an order in which all have an effect.
 inline std::vector<catalog::Record> sample_records() {
   const auto first = sample_id(1), second = sample_id(2);
   return {catalog::TierRecord{0, "memory", 4711},
@@ -63,7 +63,7 @@ inline std::vector<catalog::Record> sample_records() {
           catalog::SupersededRecord{"nbody", 1002, {1000, 1001}}};
 }
 
-/// Any record about one of a few versions, most of them with an effect.
+/// Returns a random record about one of a few versions; most have an effect.
 inline catalog::Record random_record(std::mt19937_64& random) {
   const auto id = sample_id(random() % 4, random() % 2 == 0 ? "nbody" : "heat");
   const auto rank = static_cast<std::uint32_t>(random() % 3);
@@ -108,14 +108,14 @@ inline catalog::State fold(const std::vector<catalog::Record>& records) {
   return state;
 }
 
-/// Equal for equal states: the records of the snapshot.
+/// Returns the records of the state's snapshot, which are equal for equal states.
 inline base::Json described(const catalog::State& state) {
   base::Json list = base::Json::array();
   for (const auto& record : state.snapshot()) list.push_back(catalog::to_json(record));
   return list;
 }
 
-/// A log file's bytes.
+/// Returns the bytes of a log file.
 inline std::vector<std::byte> sample_log(const std::vector<catalog::Record>& records) {
   std::vector<std::byte> log;
   for (char c : std::string_view("PDCATLG1")) log.push_back(static_cast<std::byte>(c));

@@ -1,5 +1,5 @@
 #pragma once
-// Messages between ranks and engines, all that there are, for tests and fuzz targets.
+// Makes all messages between ranks and engines, for tests and fuzz targets.
 #include <vector>
 
 #include "base/any_value_testing.hpp"
@@ -8,7 +8,7 @@
 
 namespace perdure::test_support {
 
-/// Any M, of the protocol that is spoken.
+/// Returns any M of the current protocol.
 template <ipc::Message M>
 M sample_message(std::uint64_t seed) {
   M message = AnyValue(seed).make<M>();
@@ -16,7 +16,7 @@ M sample_message(std::uint64_t seed) {
   return message;
 }
 
-/// One of every request, as frames.
+/// Returns one of every request, as frames.
 inline std::vector<std::vector<std::byte>> sample_request_frames(std::uint64_t seed) {
   std::vector<std::vector<std::byte>> frames;
   ipc::AllMessages::for_each([&]<class M>(std::type_identity<M>) {
@@ -26,7 +26,7 @@ inline std::vector<std::vector<std::byte>> sample_request_frames(std::uint64_t s
   return frames;
 }
 
-/// One reply to every request that has any, as frames.
+/// Returns one reply to every request that has one, as frames.
 inline std::vector<std::vector<std::byte>> sample_reply_frames(std::uint64_t seed) {
   std::vector<std::vector<std::byte>> frames;
   ipc::AllMessages::for_each([&]<class M>(std::type_identity<M>) {

@@ -1,5 +1,5 @@
 #pragma once
-// Versions and segments with content that can be told from any other, for tests.
+// Makes versions and segments with unique content, for tests.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace perdure::test_support {
 
-/// Byte i of the capture of `rank`; differs with rank, version and attempt.
+/// Returns byte i of the capture of `rank`; it depends on rank, version and attempt.
 inline std::byte sample_byte(const segment::VersionId& id, std::uint32_t rank, std::uint64_t i) {
   const std::uint64_t mix = (i + 1) * 0x9E3779B97F4A7C15ULL ^ (rank * 0x85EBCA6BULL) ^ (id.version * 0xC2B2AE35ULL) ^
                             (id.attempt.nonce * 0x27D4EB2FULL);
@@ -21,7 +21,7 @@ inline std::vector<std::byte> sample_capture(const segment::VersionId& id, std::
   return capture;
 }
 
-/// One rank's piece: two regions (ids 0 and 7) that share `bytes`, cut into chunks. Offsets are not assigned.
+/// Returns one rank's piece: two regions (ids 0 and 7) that share `bytes`, cut into chunks. Offsets are not assigned.
 inline segment::Piece sample_piece(const segment::VersionId& id, std::uint32_t rank, std::uint64_t bytes,
                                    std::uint64_t chunk_bytes) {
   segment::Piece piece{rank, chunk_bytes, {{0, 1, bytes / 3}, {7, 1, bytes - bytes / 3}}, {}};
@@ -33,8 +33,7 @@ inline segment::Piece sample_piece(const segment::VersionId& id, std::uint32_t r
   return piece;
 }
 
-/// The same piece as no release before format 2 could say it: the second region is opaque, with attributes of every
-/// type.
+/// Returns the same piece with features of format 2: the second region is opaque, with attributes of every type.
 inline segment::Piece attributed_piece(segment::Piece piece) {
   piece.regions[0].attributes = {{"units", std::string("kelvin")}};
   piece.regions[1].kind = segment::EntryKind::opaque;
@@ -46,7 +45,7 @@ inline segment::Piece attributed_piece(segment::Piece piece) {
   return piece;
 }
 
-/// The manifest of one segment with the pieces of `ranks_here`, laid out.
+/// Returns the manifest of one segment with the pieces of `ranks_here`, laid out.
 inline segment::Manifest sample_manifest(const segment::VersionId& id, std::uint32_t ranks, std::uint32_t index,
                                          std::uint32_t count, const std::vector<std::uint32_t>& ranks_here,
                                          std::uint64_t bytes, std::uint64_t chunk_bytes) {
@@ -56,7 +55,7 @@ inline segment::Manifest sample_manifest(const segment::VersionId& id, std::uint
   return manifest;
 }
 
-/// The whole file. `manifest` must be laid out.
+/// Returns the whole file. `manifest` must be laid out.
 inline std::vector<std::byte> sample_file(segment::Manifest manifest,
                                           segment::Tables tables = segment::Tables::when_needed) {
   const std::uint64_t manifest_offset = segment::lay_out(manifest, tables);
@@ -77,7 +76,7 @@ inline std::vector<std::byte> sample_file(segment::Manifest manifest,
 
 namespace perdure::segment {
 
-/// For test_support::AnyValue: a piece of up to four chunks of rank 0 to 3.
+/// For test_support::AnyValue: fills in a piece of up to four chunks of rank 0 to 3.
 template <class Any>
 void fill_sample(Piece& piece, Any& any) {
   const VersionId id{"any", any.below(9), {1, any.below(9)}};

@@ -1,9 +1,9 @@
 #pragma once
-// Sanitizers make every step 3 to 20 times slower; what they look for is in each step, not in how many there are. Loops
-// over many cases take fewer of them there. The plain build runs each file that includes this, whole
-// (perdure_at_length).
+// Says whether a sanitizer runs. Sanitizers make every step 3 to 20 times slower, and their findings do not need many
+// repetitions. So loops over many cases take fewer cases under them. The plain build runs each file that includes this
+// header completely (perdure_at_length).
 
-// GCC defines a macro for each, clang has features.
+// GCC defines a macro for each sanitizer, clang has features.
 #if !defined(__has_feature)
 #define PERDURE_HAS_FEATURE(name) 0
 #else
@@ -26,7 +26,7 @@ namespace perdure::test_support {
 
 inline constexpr bool kSanitized = PERDURE_ADDRESS_SANITIZER || PERDURE_THREAD_SANITIZER;
 
-/// `all`, and under a sanitizer `some`.
+/// Returns `all`, and under a sanitizer `some`.
 template <typename T>
 constexpr T unless_sanitized(T all, T some) {
   return kSanitized ? some : all;
@@ -35,8 +35,8 @@ constexpr T unless_sanitized(T all, T some) {
 /// Whether a campaign runs (tools/campaign), which takes more of everything.
 inline bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
 
-/// Whether a case is left to the plain build: beside a sanitizer it takes ten times as long, and does nothing that
-/// smaller cases do not do. A campaign runs it there, too. `if (left_to_plain()) GTEST_SKIP() << kLeftToPlain;`
+/// Whether a case runs only in the plain build: under a sanitizer it takes ten times as long, and covers no more than
+/// smaller cases. A campaign runs it there, too. `if (left_to_plain()) GTEST_SKIP() << kLeftToPlain;`
 inline bool left_to_plain() { return kSanitized && !campaign(); }
 inline constexpr const char* kLeftToPlain = "the plain build runs it";
 

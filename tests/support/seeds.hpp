@@ -1,5 +1,5 @@
 #pragma once
-// Which seeds the tests of random lives and programs take: few every day, more in a campaign (tools/campaign).
+// Chooses seeds for tests of random lives and programs: few every day, more in a campaign (tools/campaign).
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,7 @@ struct Seeds {
   unsigned last = 0;
 };
 
-/// What PERDURE_TEST_SEEDS says: FIRST-LAST, or one number.
+/// Parses PERDURE_TEST_SEEDS: FIRST-LAST, or one number.
 inline std::optional<Seeds> chosen_seeds() {
   const char* chosen = std::getenv("PERDURE_TEST_SEEDS");
   Seeds seeds;
@@ -26,17 +26,17 @@ inline std::optional<Seeds> chosen_seeds() {
   return seeds;
 }
 
-/// Of programs that take milliseconds each, so that a campaign has thousands.
+/// Seeds for programs that take milliseconds each, so that a campaign runs thousands.
 struct ManySeeds {
   std::uint64_t begin = 0, end = 0;
-  bool usual = true;  ///< as many as every day, or more: what is expected of all of them together can be
+  bool usual = true;  ///< at least as many as every day, so tests may check totals over all of them
   std::uint64_t count() const { return end - begin; }
 };
 
-/// So many from `first` on, under a sanitizer `sanitized`. PERDURE_TEST_SEEDS says other ones, and
-/// PERDURE_TEST_SEED_COUNT how many: beginning with those of every day, or with the first of PERDURE_TEST_SEEDS.
-/// `costs`: each takes so many times as long as others do; of these there are so many times fewer. A sanitizer takes a
-/// tenth of what is wanted.
+/// Returns `all` seeds from `first` on, under a sanitizer `sanitized`. PERDURE_TEST_SEEDS replaces the seeds.
+/// PERDURE_TEST_SEED_COUNT sets their number, from `first` or from the first of PERDURE_TEST_SEEDS. `costs`: a seed
+/// takes so many times as long as others do, so their number is divided by it. A sanitizer takes a tenth of the wanted
+/// number.
 inline ManySeeds many_seeds(std::uint64_t first, std::uint64_t all, std::uint64_t sanitized, std::uint64_t costs = 1) {
   const std::uint64_t daily = unless_sanitized(all, sanitized);
   std::uint64_t count = daily;

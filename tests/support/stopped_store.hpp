@@ -1,5 +1,5 @@
 #pragma once
-// A store that takes nothing until the test says so.
+// Stops writes to a store until the test releases them.
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace perdure::test_support {
 
-/// Whoever writes to files below `path` whose path has `part` in it waits until they go on.
+/// Writes to files below `path` whose path contains `part` wait until the test releases them.
 class StoppedStore : public os::Hooks {
  public:
   explicit StoppedStore(std::string path, std::string part = {}) : path_(std::move(path)), part_(std::move(part)) {}

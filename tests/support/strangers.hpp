@@ -1,6 +1,6 @@
 #pragma once
-// Somebody on the network who has no key: opens connections to a port, says nothing, and comes again when one is
-// closed.
+// Simulates an unauthenticated peer on the network: it opens connections to a port, sends nothing, and reconnects after
+// each close.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 
 namespace perdure::test_support {
 
-/// Where a process accepts connections of TCP (IPv4).
+/// Returns the addresses where a process accepts TCP connections (IPv4).
 inline std::vector<sockaddr_in> listeners_of(int pid) {
   std::set<std::string> sockets;
   std::error_code error;
@@ -43,7 +43,7 @@ inline std::vector<sockaddr_in> listeners_of(int pid) {
   return found;
 }
 
-/// That a process has open now.
+/// Returns the number of a process's open descriptors.
 inline std::size_t descriptors_of(int pid) {
   std::error_code error;
   std::size_t count = 0;
@@ -54,7 +54,7 @@ inline std::size_t descriptors_of(int pid) {
 
 class Strangers {
  public:
-  /// So many connections to each of these.
+  /// Opens `each` connections to each of these ports.
   Strangers(const std::vector<sockaddr_in>& ports, std::size_t each) {
     for (const auto& port : ports)
       for (std::size_t i = 0; i < each; ++i) to_.push_back(port);
@@ -64,7 +64,7 @@ class Strangers {
     stop_ = true;
     thread_.join();
   }
-  /// Connections that the other side has ended, by now.
+  /// Returns the number of connections that the other side has closed so far.
   std::size_t turned_away() const { return turned_away_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A directory of the test's own, removed at its end.
+// Makes a directory of the test's own, and removes it at its end.
 #include <string>
 
 namespace perdure::test_support {
@@ -7,7 +7,7 @@ namespace perdure::test_support {
 class TemporaryDirectory {
  public:
   enum class Place { disk, memory };
-  /// /tmp/perdure-test-XXXXXX; with `memory` in /dev/shm where there is one, for tests that make thousands of syncs.
+  /// /tmp/perdure-test-XXXXXX; with `memory` in /dev/shm if it exists, for tests that make thousands of syncs.
   explicit TemporaryDirectory(Place place = Place::disk);
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;

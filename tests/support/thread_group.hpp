@@ -1,5 +1,5 @@
 #pragma once
-// A group of ranks that are threads of one process, as a perdure_communicator: collectives without MPI, for tests and
+// Runs a group of ranks as threads of one process with a perdure_communicator: collectives without MPI, for tests and
 // studies.
 #include <algorithm>
 #include <barrier>
@@ -16,7 +16,7 @@ class ThreadGroup {
  public:
   explicit ThreadGroup(int size) : size_(size), barrier_(size), given_(static_cast<std::size_t>(size)) {}
 
-  /// The communicator of one rank; to be used by one thread at a time. `released` counts calls of release.
+  /// Returns the communicator of one rank, for one thread at a time. `released` counts calls of release.
   perdure_communicator rank(int rank) {
     members_.push_back(std::make_unique<Member>(Member{this, rank}));
     return {rank, size_, members_.back().get(), barrier, allreduce, allgather, broadcast, release};
@@ -42,7 +42,7 @@ class ThreadGroup {
   };
   static Member& member(void* context) { return *static_cast<Member*>(context); }
 
-  /// Shows `mine` to all, waits, lets `use(given)` read what all gave, waits until nobody reads any more.
+  /// Shows `mine` to all ranks, waits, lets `use(given)` read everything, and waits until all have read.
   template <class Use>
   static int exchange(void* context, const void* mine, const Use& use) {
     Member& self = member(context);
@@ -62,7 +62,7 @@ class ThreadGroup {
     const std::vector<uint64_t> mine(values, values + count);
     return exchange(context, mine.data(), [&](const Given& given) {
       ThreadGroup& group = *member(context).group;
-      // One rank reduces for all: with 512 ranks, each for itself costs 512 times as much.
+      // One rank reduces for all: with 512 ranks, each reducing for itself would cost 512 times as much.
       if (member(context).rank == 0) group.reduced_ = reduced(given, count, operation);
       group.barrier_.arrive_and_wait();
       std::copy(group.reduced_.begin(), group.reduced_.end(), values);

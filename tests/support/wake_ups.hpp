@@ -1,5 +1,5 @@
 #pragma once
-// How often threads of this process wake up, and for how long they sleep, as the kernel sees it.
+// Reads from the kernel how often threads of this process wake up, and for how long they sleep.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -18,7 +18,7 @@
 
 namespace perdure::test_support {
 
-/// All of this process, by number.
+/// Returns all threads of this process, by number.
 inline std::set<int> threads() {
   std::set<int> all;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
@@ -26,13 +26,13 @@ inline std::set<int> threads() {
   return all;
 }
 
-/// What /proc/self/task/N/status says, in one look; empty when the thread has ended.
+/// Reads /proc/self/task/N/status at once; empty if the thread has ended.
 inline std::string thread_status(int thread) {
   std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
   return {std::istreambuf_iterator<char>(status), {}};
 }
 
-/// What its line of this name says.
+/// Returns the value of a line of that status.
 inline std::string status_line(const std::string& status, const std::string& key) {
   const auto begin = status.find("\n" + key + ":\t");
   if (begin == std::string::npos) return {};
@@ -40,8 +40,8 @@ inline std::string status_line(const std::string& status, const std::string& key
   return status.substr(value, status.find('\n', value) - value);
 }
 
-/// How often each of the threads that run now, but for `others`, has gone to sleep since it began. Whoever wakes up and
-/// sleeps again has done so once more.
+/// Returns how often each running thread, except `others`, has gone to sleep since it began. A thread that wakes up and
+/// sleeps again counts once more.
 inline std::map<int, std::uint64_t> sleeps(const std::set<int>& others) {
   std::map<int, std::uint64_t> times;
   for (const int thread : threads())
@@ -59,12 +59,13 @@ inline Limit of_count(unsigned long milliseconds) {
   return count < 0 ? Limit::max() : Limit(count);
 }
 
-/// `at` is an address in another thread's call, or null; `since`: that time is one of this clock.
+/// Returns the limit from a timespec at `at` in another thread's call; `at` may be null. `since`: the timespec is an
+/// absolute time of this clock.
 inline Limit of_time(unsigned long at, const clockid_t* since) {
   if (at == 0) return Limit::max();
   timespec until{}, now{};
   iovec here{&until, sizeof until}, there{reinterpret_cast<void*>(at), sizeof until};
-  // Past the compiler's back: the other thread does not expect somebody to look.
+  // Hides the read from the compiler, because the other thread does not expect it.
   if (::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) != sizeof until) return {};
   if (since != nullptr) ::clock_gettime(*since, &now);
   return std::chrono::duration_cast<Limit>(std::chrono::seconds(until.tv_sec - now.tv_sec) +
@@ -79,8 +80,8 @@ inline Limit of_futex(unsigned long operation, unsigned long at) {
 
 }  // namespace sleeping
 
-/// For how long a thread of this process sleeps at most, unless it is woken; none when it is awake, or sleeps in a call
-/// that is not listed here.
+/// Returns for how long a thread of this process sleeps at most, unless it is woken. Returns 0 if it is awake, or
+/// sleeps in a call that is not listed here.
 inline std::chrono::milliseconds longest_sleep(int thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/syscall");
   long number = -1;
@@ -105,7 +106,7 @@ inline std::chrono::milliseconds longest_sleep(int thread) {
   }
 }
 
-/// Every thread but this one and `others` sleeps so long at least, unless it is woken.
+/// Whether every thread but this one and `others` sleeps at least this long, unless it is woken.
 inline bool all_sleep_for(std::chrono::milliseconds least, const std::set<int>& others) {
   for (const int thread : threads())
     if (thread != ::gettid() && !others.contains(thread) && longest_sleep(thread) < least) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// Puts sample segments into any store, and checks versions against what the samples hold.
+// Writes sample segments to any store, and compares versions with the samples.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace perdure::test_support {
 
-/// Bytes at the begin of a page, as those of a tier's slots are.
+/// Bytes that begin at a page boundary, like those of a tier's slots.
 class PageAligned {
  public:
   explicit PageAligned(base::ConstByteSpan bytes) : memory_(bytes.size() + kPage), size_(bytes.size()) {
@@ -35,7 +35,7 @@ inline base::Status write_segment(store::Store& store, const segment::Manifest& 
   return sink->commit();
 }
 
-/// The manifests of a version of `count` segments with one rank each.
+/// Returns the manifests of a version of `count` segments with one rank each.
 inline std::vector<segment::Manifest> sample_version(const segment::VersionId& id, std::uint32_t count,
                                                      std::uint64_t bytes = 5000) {
   std::vector<segment::Manifest> manifests;
@@ -43,7 +43,7 @@ inline std::vector<segment::Manifest> sample_version(const segment::VersionId& i
   return manifests;
 }
 
-/// Empty when the listed version is complete, verifies, and holds exactly what the sample holds; else what is wrong.
+/// Returns "" if the listed version is complete, verifies, and equals the sample; otherwise the difference.
 inline std::string check_version(store::Store& store, const store::VersionListing& listing) {
   auto manifests = store::read_version(store, listing);
   if (!manifests) return manifests.error().text();

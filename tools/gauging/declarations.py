@@ -1,4 +1,5 @@
-"""What a C++ source declares: classes with their methods and members, functions with their length, what stands behind a lock."""
+"""Reads the declarations of a C++ source: classes with methods and members, functions with their length, and types
+behind a lock."""
 import re
 
 from .tokens import angle_end, closing, tokens_of, top_level
@@ -7,7 +8,7 @@ FLAG = re.compile(r"(mutable )?(bool|std :: atomic (< bool >|_bool)|std :: optio
 
 
 def name_of(text, names):
-    """`engine::Server::stop` of a function's declaration in namespace engine."""
+    """Returns `engine::Server::stop` for a function's declaration in namespace engine."""
     top = top_level(text)
     before = begin = top.index("operator") if "operator" in top else top.index("(") - 1
     while begin > 0 and (top[begin - 1] in ("::", "~") or (top[begin] == "::" and re.match(r"\w", top[begin - 1]))):
@@ -49,7 +50,7 @@ class Parser:
             i, access = self.statement(i, end, names, owner, access)
 
     def statement(self, i, end, names, owner, access):
-        """Reads one declaration from `i`; where the next begins, and the access from there on."""
+        """Reads one declaration from `i`; returns where the next begins, and the access from there on."""
         tokens = self.tokens
         if tokens[i] in (";", "}"):
             return i + 1, access
@@ -57,7 +58,7 @@ class Parser:
             return i + 2, tokens[i]
         while tokens[i] == "template":
             i = angle_end(tokens, i + 1)
-            if tokens[i] == "requires":  # up to the declaration's first word is not told apart; a requires clause is parenthesised or a name<...>
+            if tokens[i] == "requires":  # skip to the declaration's first word; the clause is (...) or a name<...>
                 i = closing(tokens, i + 1) + 1 if tokens[i + 1] == "(" else self.skip_name(i + 1)
         while tokens[i] == "[" and tokens[i + 1] == "[":
             i = closing(tokens, i) + 1
@@ -93,14 +94,14 @@ class Parser:
         return close + 1
 
     def body_of_type(self, i, end):
-        """The `{` of a type's definition that begins at `i`; none when it only declares something of the type."""
+        """Returns the `{` of a type's definition that begins at `i`; None if it only declares something of the type."""
         j = i
         while j < end and self.tokens[j] not in ("{", ";", "(", "="):
             j = angle_end(self.tokens, j) if self.tokens[j] == "<" else j + 1
         return j if j < end and self.tokens[j] == "{" and not self.is_brace_initializer(i, j) else None
 
     def is_brace_initializer(self, i, j):
-        """`struct X x{...}`: two names before the brace, and no base."""
+        """Matches `struct X x{...}`: two names before the brace, and no base."""
         words = [t for t in self.tokens[i + 1:j] if t not in ("final", "class", "struct")]
         return ":" not in words and len([t for k, t in enumerate(words) if re.match(r"\w", t) and (k == 0 or words[k - 1] not in ("::", "<"))]) > 1
 

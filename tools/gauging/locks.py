@@ -1,11 +1,13 @@
-"""The interface behind one lock: what a class that is used as Guarded<T> lets its callers call, and what its public parts let them."""
+"""Finds the interface behind one lock: the public methods of a class that is used as Guarded<T>, and those of its
+public parts."""
 
 INDIRECT = {"unique_ptr", "shared_ptr", "optional", "reference_wrapper"}
 QUALIFIERS = {"const", "mutable", "&", "*", "struct", "class", "typename"}
 
 
 def named(tokens):
-    """The name of the class that a type leads to, through references and pointers to one; None for what holds several, or is no name."""
+    """Returns the name of the class that a type leads to, through references and pointers to one; None for containers,
+    or without a name."""
     tokens = [token for token in tokens if token not in QUALIFIERS]
     if "<" in tokens:
         opened = tokens.index("<")
@@ -14,20 +16,20 @@ def named(tokens):
 
 
 def scopes(names):
-    """The scopes that a name is looked up in, the innermost first."""
+    """Returns the scopes in which a name is looked up, the innermost first."""
     flat = [part for name in names for part in name.split("::")]
     return ["::".join(flat[:length]) for length in range(len(flat), -1, -1)]
 
 
 class Types:
-    """The classes and aliases of all sources, by their full names."""
+    """Holds the classes and aliases of all sources, by their full names."""
 
     def __init__(self, parsers):
         self.classes = {one.full_name: one for parser in parsers for one in parser.classes}
         self.aliases = {"::".join((*names, name)): (names, tokens) for parser in parsers for names, name, tokens in parser.aliases}
 
     def found(self, names, tokens):
-        """The class that a type means in a scope; None when it is none of ours."""
+        """Returns the class that a type means in a scope; None if it is none of ours."""
         name = named(tokens)
         for scope in scopes(names) if name else ():
             full = f"{scope}::{name}" if scope else name
@@ -38,7 +40,8 @@ class Types:
         return None
 
     def reached(self, whole):
-        """The class and the parts that it shows, each once, however deep: a public data member of a known class is a part."""
+        """Returns the class and its visible parts, each once, at any depth: a public data member of a known class is a
+        part."""
         seen, left = {}, [whole]
         while left:
             one = left.pop()
@@ -49,7 +52,7 @@ class Types:
 
 
 def interfaces(parsers):
-    """{name of a class behind a lock: the classes whose public methods are called with it held}"""
+    """Returns {name of a class behind a lock: the classes whose public methods are called with it held}."""
     types = Types(parsers)
     guarded = (types.found(names, tokens) for parser in parsers for names, tokens in parser.guarded)
     return {one.full_name: types.reached(one) for one in guarded if one}

@@ -1,4 +1,4 @@
-"""C++ as tokens, each with its line, without comments, text and directives."""
+"""Splits C++ into tokens, each with its line, without comments, text and directives."""
 import re
 
 TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.']*|::|->|&&|\|\||<=>|<=|>=|==|!=|[-+*/%^&|]=|\+\+|--|\.\.\.|\S")
@@ -10,7 +10,7 @@ def lines_of(text):
 
 
 def tokens_of(text):
-    """(the tokens, the line of each)"""
+    """Returns (the tokens, the line of each)."""
     text = re.sub(r'R"(\w*)\(.*?\)\1"', lambda m: '""' + lines_of(m.group(0)), text, flags=re.S)
     text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
                   lambda m: " " + lines_of(m.group(0)) if m.group(0)[0] == "/" else " 0 ", text, flags=re.S)
@@ -24,7 +24,8 @@ def tokens_of(text):
 
 
 def without_annotations(tokens, lines):
-    """Annotations such as GUARDED_BY(mutex_) look like functions: macros in capitals go, with what is in their parentheses."""
+    """Removes macros in capitals with their arguments, because annotations such as GUARDED_BY(mutex_) look like
+    functions."""
     kept, i = [], 0
     while i < len(tokens):
         if ANNOTATION.match(tokens[i]):
@@ -38,7 +39,7 @@ def without_annotations(tokens, lines):
 
 
 def closing(tokens, i):
-    """The index of the bracket that closes the one at `i`."""
+    """Returns the index of the bracket that closes the one at `i`."""
     pairs = {"(": ")", "{": "}", "[": "]"}
     opened, closed, depth = tokens[i], pairs[tokens[i]], 0
     for j in range(i, len(tokens)):
@@ -49,7 +50,7 @@ def closing(tokens, i):
 
 
 def angle_end(tokens, i):
-    """The index behind the `>` that closes the `<` at `i`."""
+    """Returns the index after the `>` that closes the `<` at `i`."""
     depth = 0
     while i < len(tokens):
         if tokens[i] in "([{":
@@ -65,7 +66,7 @@ def angle_end(tokens, i):
 
 
 def top_level(text):
-    """The tokens, those inside of <...> blanked."""
+    """Returns the tokens, those inside of <...> blanked."""
     result, depth = [], 0
     for t in text:
         depth -= t == ">" and depth > 0

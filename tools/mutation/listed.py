@@ -1,4 +1,5 @@
-"""The mutants of tests/mutants.toml, each with the promise that it breaks, and the changes that no test can notice."""
+"""Reads the mutants of tests/mutants.toml, each with the promise that it breaks, and the changes that no test can
+notice."""
 import tomllib
 
 from .operators import Change
@@ -6,7 +7,7 @@ from .source import Source
 
 
 def read(root, path):
-    """(mutants, what is equivalent: the key of a change to the reason)."""
+    """Returns (mutants, equivalent ones: the key of a change to the reason)."""
     with open(path, "rb") as file:
         content = tomllib.load(file)
     sources = {}

@@ -1,5 +1,5 @@
-"""What is changed: small mistakes of the kind that people make. Each change is an alternative for a region of the source: an expression, a
-statement, or the beginning of a function's body."""
+"""Generates changes: small mistakes of the kind that people make. Each change is an alternative for a region of the
+source: an expression, a statement, or the beginning of a function's body."""
 import dataclasses
 import re
 
@@ -10,7 +10,8 @@ KEYWORDS = {"if", "for", "while", "do", "switch", "case", "default", "else", "us
             "template", "class", "struct", "enum", "namespace", "friend", "static", "constexpr", "const", "auto", "new", "co_return", "co_await"}
 NO_PROMISE = ("os::crash_point", "crash_point", "PERDURE_TRY")  # a hook of tests; a declaration
 ONLY_SPEED = re.compile(r"[\w.\->]+(\.|->)reserve\(.*\)")  # room for a container's elements: it grows without
-DIFFERENCE_OR_ZERO = re.compile(r"(?P<a>.+?) >=? (?P<b>.+?) \? (?P=a) - (?P=b) : 0(?!\w)")  # equal numbers: 0 either way
+# For equal numbers the result is 0 either way.
+DIFFERENCE_OR_ZERO = re.compile(r"(?P<a>.+?) >=? (?P<b>.+?) \? (?P=a) - (?P=b) : 0(?!\w)")
 
 
 @dataclasses.dataclass
@@ -21,7 +22,7 @@ class Change:
     begin: int  # of the region in the source
     end: int
     kind: str  # "expression", "condition", "statement" or "beginning"
-    text: str  # what the region becomes
+    text: str  # the new text of the region
     number: int = 0
     listed: bool = False
 
@@ -29,7 +30,7 @@ class Change:
         return f"{self.path}:{self.line}: {self.what}"
 
     def key(self):
-        """The same for the same change of the same text, wherever it stands now."""
+        """Returns a key that is equal for the same change of the same text, wherever it is now."""
         return f"{self.path}|{self.what}|{self.kind}|{self.text}"
 
 
@@ -43,7 +44,8 @@ def is_block(source, i):
 
 
 def region_of(source, i):
-    """The smallest expression around token i that can be exchanged as a whole, as indices of its first token and of the one behind it; None: there is none."""
+    """Returns the smallest expression around token i that can be replaced as a whole. It is given by the index of its
+    first token and the index after its last; None: there is none."""
     tokens = source.tokens
     outer = tokens[i].outer
     block = is_block(source, outer)
@@ -78,7 +80,7 @@ CLOSERS = {")", "]", "}"}
 
 
 def statement_begin(source, i):
-    """The first token of the statement that token i is in; None outside of blocks."""
+    """Returns the first token of the statement that contains token i; None outside of blocks."""
     while i >= 0 and not is_block(source, source.tokens[i].outer):
         i = source.tokens[i].outer
     if i < 0:
@@ -115,7 +117,7 @@ def operators(source):
 
 
 def speaks(source, i):
-    """The expression around token i puts words together."""
+    """Whether the expression around token i composes text."""
     region = region_of(source, i)
     if region is None:
         return True
@@ -124,13 +126,13 @@ def speaks(source, i):
 
 
 def chooses_difference_or_zero(source, i):
-    """`a > b ? a - b : 0`, around token i."""
+    """Matches `a > b ? a - b : 0` around token i."""
     region = region_of(source, i)
     return region is not None and DIFFERENCE_OR_ZERO.fullmatch(source.flat(source.tokens[region[0]].begin, source.tokens[region[1] - 1].end)) is not None
 
 
 def conditions(source):
-    """`if (found)` becomes `if (!(found))`, where no operator of the condition is changed anyway."""
+    """`if (found)` becomes `if (!(found))`, unless an operator of the condition is changed anyway."""
     for i, token in enumerate(source.tokens):
         if token.text not in ("if", "while") or not source.is_text(i + 1, "(") or not source.in_function(token.outer):
             continue
@@ -147,7 +149,7 @@ def conditions(source):
 
 
 def is_expression(source, begin, end):
-    """The statement of these tokens computes something, and declares nothing."""
+    """Whether the statement of these tokens computes something, and declares nothing."""
     tokens = source.tokens
     text = source.flat(tokens[begin].begin, tokens[end - 1].end)
     if tokens[begin].text in KEYWORDS or tokens[begin].kind in ("text", "number") or text.startswith(NO_PROMISE) or ONLY_SPEED.fullmatch(text):
@@ -159,7 +161,7 @@ def is_expression(source, begin, end):
 
 
 def statements(source):
-    """A statement is left out: what it changed stays as it was."""
+    """Omits a statement: what it changed stays as it was."""
     tokens = source.tokens
     for end, token in enumerate(tokens):
         if token.text != ";" or not is_block(source, token.outer):
@@ -177,7 +179,7 @@ def statements(source):
 
 
 def bodies(source):
-    """A function returns at once."""
+    """Makes a function return at once."""
     for i, kind in source.braces.items():
         if kind != "body" or source.in_function(source.tokens[i].outer) or source.tokens[i].other == i + 1:
             continue
@@ -196,7 +198,7 @@ def bodies(source):
 
 
 def constexpr_bodies(source):
-    """Where the compiler computes: no switch can be on there."""
+    """Finds code that the compiler evaluates, where no switch can be on."""
     for i, kind in source.braces.items():
         if kind == "body" and not source.in_function(source.tokens[i].outer) and "constexpr" in [t.text for t in source.tokens[source.declaration_begin(i) : i]]:
             yield source.tokens[i].begin, source.tokens[source.tokens[i].other].end

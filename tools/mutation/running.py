@@ -1,4 +1,4 @@
-"""Runs test programs of a mutated tree: which tests reach which mutant, and whether they notice one that is on."""
+"""Runs test programs of a mutated tree: finds which tests reach which mutant, and whether they notice one that is on."""
 import ctypes
 import os
 import pathlib
@@ -17,7 +17,8 @@ FAILED = re.compile(r"^\[  FAILED  \] ([\w/.]+)", re.M)
 
 
 class Worker:
-    """One after the other; every worker is a process of its own, with a directory of its own, and ends what its tests left running."""
+    """Runs tests one after the other. Every worker is a process with its own directory, and ends processes that its
+    tests left running."""
 
     def __init__(self, base):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -25,7 +26,8 @@ class Worker:
         os.chmod(base, 0o711)  # some tests have children of another user
 
     def run(self, program, tests, limit, mutant=0, reached=0):
-        """(status, seconds, what it said, the numbers it reached): status 0 good, "late" after the limit, else what it ended with."""
+        """Returns (status, seconds, output, reached numbers). Status: 0 good, "late" after the limit, else the exit
+        status."""
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir(parents=True)
         env = {**os.environ, "PERDURE_TEST_DIRECTORY": str(self.home), "PERDURE_TEST_MUTANT": str(mutant)}
@@ -51,7 +53,8 @@ class Worker:
         return status, seconds, text, numbers
 
     def end_all(self, process):
-        """What the program started is this process's child by now, or will be when its parent has ended."""
+        """Processes that the program started are this process's children by now, or will be when their parent has
+        ended."""
         if process.poll() is None:
             process.kill()
             process.wait()
@@ -91,7 +94,7 @@ def begin_worker(base):
 
 
 def tests_of(program):
-    """The names of its tests, as a filter takes them."""
+    """Returns the names of its tests, as a filter takes them."""
     said = subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout
     names, suite = [], ""
     for line in said.splitlines():
@@ -104,7 +107,7 @@ def tests_of(program):
 
 
 def measure(program, test, count):
-    for _ in range(2):  # a machine that is busy with something else is no reason to leave a test out
+    for _ in range(2):  # a test is not left out because the machine is busy
         status, seconds, _, reached = worker.run(program, [test], LONGEST_TEST, reached=count)
         if status == 0:
             break
@@ -112,7 +115,8 @@ def measure(program, test, count):
 
 
 def batches(tests):
-    """The quick tests first: (program, names, seconds). `tests`: (program, name, seconds), the program that is nearest first."""
+    """Returns the quick tests first: (program, names, seconds). `tests`: (program, name, seconds), the nearest program
+    first."""
     programs = list(dict.fromkeys(program for program, _, _ in tests))
     budgets, begin = (1, 8, float("inf")), {program: 0 for program in programs}
     own = {program: sorted([t for t in tests if t[0] == program], key=lambda t: t[2]) for program in programs}
@@ -134,7 +138,8 @@ def judge(number, tests):
 
 
 def judge_by(number, runs):
-    """(number, verdict, by whom): "failed" or "late" when a test noticed it, "survived" else. `runs`: (program, names, seconds)."""
+    """Returns (number, verdict, by whom): "failed" or "late" if a test noticed it, else "survived". `runs`: (program,
+    names, seconds)."""
     for program, names, seconds in runs:
         for _ in range(2):  # a test that failed by chance has noticed nothing
             status, _, said, _ = worker.run(program, names, 15 + 6 * seconds, mutant=number)

@@ -1,5 +1,5 @@
-# The mutated modules are compiled file by file, so that a mutant that the compiler refuses costs one file; the others, and the tests, as one unit.
-# Mutants are no reason for warnings.
+# Compiles the mutated modules file by file, so that a mutant that the compiler rejects costs only one file. The other
+# modules and the tests are one unit each. Mutants must not cause warnings.
 function(perdure_compile_mutated_separately)
   foreach(module ${PERDURE_MUTATED})
     set_target_properties(perdure_${module} PROPERTIES UNITY_BUILD OFF)

@@ -1,6 +1,7 @@
-"""A C++ source as tokens with their brackets: what the generator of mutants needs to know of it, and no more.
+"""Splits a C++ source into tokens with their brackets, for the generator of mutants.
 
-It relies on the layout of tools/format: a binary operator has a blank on both sides, and the brackets of a template have none inside.
+It relies on the layout of tools/format: a binary operator has a blank on both sides, and the brackets of a template have
+none inside.
 """
 import bisect
 import dataclasses
@@ -56,14 +57,15 @@ class Source:
         return 0 <= i < len(self.tokens) and self.tokens[i].text in texts
 
     def declaration_begin(self, i):
-        """The first token of what token i declares, outside of functions."""
+        """Returns the first token of the declaration of token i, outside of functions."""
         outer = self.tokens[i].outer
         while i > outer + 1 and not self.is_text(i - 1, ";", "{", "}"):
             i -= 1
         return i
 
     def _kind_of_brace(self, i):
-        """"space" (a namespace or a class), "body" (of a function or lambda), "block" (in a function) or "list" (of values)."""
+        """Returns "space" (a namespace or a class), "body" (of a function or lambda), "block" (in a function) or "list"
+        (of values)."""
         tokens, before = self.tokens, i - 1
         inside = tokens[i].outer >= 0 and self.in_function(tokens[i].outer)
         while before >= 0 and tokens[before].text in AFTER_PARAMETERS:
@@ -89,7 +91,7 @@ class Source:
         return "body" if self._ends_return_type(before) or self.is_text(before, "}") else "list"
 
     def _ends_return_type(self, i):
-        """`-> base::Result<int> {`"""
+        """Matches `-> base::Result<int> {`."""
         for _ in range(12):
             if self.is_text(i, "->"):
                 return True
@@ -99,7 +101,7 @@ class Source:
         return False
 
     def in_function(self, i):
-        """Token i is a bracket of, or stands within, the body of a function."""
+        """Whether token i is a bracket of the body of a function, or within it."""
         while i >= 0:
             if self.braces_kind(i) == "body":
                 return True
@@ -114,7 +116,7 @@ class Source:
         return self.braces[i]
 
     def flat(self, begin, end):
-        """The text between two positions on one line, without comments."""
+        """Returns the text between two positions on one line, without comments."""
         words, last = [], begin
         for token in self.tokens[bisect.bisect_left([t.begin for t in self.tokens], begin) :]:
             if token.begin >= end:

@@ -1,6 +1,7 @@
 #pragma once
-// In a mutated copy of the tree (tools/mutants): which mutant is on, PERDURE_TEST_MUTANT, and which are reached at all:
-// each sets its byte in the file PERDURE_TEST_MUTANTS_REACHED, so that also what dies or is forked has told.
+// Switches mutants on in a mutated copy of the tree (tools/mutants): PERDURE_TEST_MUTANT names the one that is on. Each
+// mutant that is reached sets its byte in the file PERDURE_TEST_MUTANTS_REACHED. So processes that die or are forked
+// are counted, too.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -37,7 +38,7 @@ inline const State state = read_environment();
 
 }  // namespace perdure_mutation
 
-/// Mutant `number` is on. Never while the compiler computes.
+/// Whether mutant `number` is on; never during constant evaluation.
 constexpr bool perdure_mutant(unsigned number) {
   if (std::is_constant_evaluated()) return false;
   if (number < perdure_mutation::state.count) perdure_mutation::state.reached[number] = 1;

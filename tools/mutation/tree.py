@@ -1,4 +1,5 @@
-"""The mutated copy of the tree: all mutants in one build, each behind a switch (switch.hpp). Lines keep their numbers."""
+"""Makes the mutated copy of the tree: all mutants in one build, each behind a switch (switch.hpp). Lines keep their
+numbers."""
 import pathlib
 import re
 import subprocess
@@ -9,7 +10,8 @@ from .source import Source
 SWITCH = pathlib.Path(__file__).with_name("switch.hpp")
 FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundancy", "src/client", "src/engine/ledger", "src/os", "src/network",
            "src/array", "src/reader", "src/portable", "src/capi", "src/inspect", "src/node", "src/engine/serve", "src/engine/upkeep")
-# Of the network what gets to know others: who may talk at all. Of others what decides which checkpoints people keep.
+# Files with mutants in folders that are not mutated as a whole. In the network, the files that decide which peers may
+# talk at all; elsewhere, those that decide which checkpoints users keep.
 CHOSEN = {"src/network": {"handshakes.cpp", "core_sessions.cpp", "proof.cpp"}, "src/capi": {"capi.cpp", "goodbye.cpp"},
           "src/inspect": {"prune_plan.cpp"}, "src/node": {"store_look.cpp"}, "src/engine/serve": {"capture_steps.cpp", "skipped_versions.cpp"},
           "src/engine/upkeep": {"janitor.cpp"}}
@@ -23,7 +25,8 @@ def sources(root):
 
 
 def numbered(root, files, listed=()):
-    """All changes of the files, numbered from 1 on in their order: those of the list, and those that the operators make."""
+    """Returns all changes of the files, numbered from 1 on in order: those of the list, and those that the operators
+    make."""
     changes = []
     for file in files:
         source = Source(str(file), (root / file).read_text())
@@ -38,12 +41,12 @@ def numbered(root, files, listed=()):
 
 
 def cross(a, b):
-    """The regions overlap, and neither is within the other."""
+    """Whether the regions overlap and neither is within the other."""
     return a.begin < b.end and b.begin < a.end and not (a.begin <= b.begin and b.end <= a.end) and not (b.begin <= a.begin and a.end <= b.end)
 
 
 def in_macro(source, position):
-    """Between the parentheses of PERDURE_TRY(...) and its like, where no #line may stand."""
+    """Whether a position is in the arguments of PERDURE_TRY(...) or a similar macro, where no #line may be."""
     for i, token in enumerate(source.tokens):
         if token.begin <= position < token.end or token.begin >= position:
             while token.outer >= 0:
@@ -92,7 +95,7 @@ class MutatedFile:
 
 
 def write(root, copy, changes):
-    """Makes `copy` the tree at `root`, mutated; only what is different is written, so that little is compiled again."""
+    """Makes `copy` the mutated tree of `root`; writes only files that differ, so that little is compiled again."""
     listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=True).stdout
     by_file = {}
     for change in changes:
@@ -127,7 +130,7 @@ PLACE = re.compile(r"^(\S+\.cpp):(\d+):\d+: error", re.M)
 
 
 def blamed(said, copy, changes):
-    """The numbers of the changes that the compiler refuses. What stands in a macro's arguments has only a line."""
+    """Returns the numbers of the changes that the compiler rejects. Changes in a macro's arguments only have a line."""
     numbers = {int(number) for number in MUTANT.findall(said)}
     if numbers:
         return numbers

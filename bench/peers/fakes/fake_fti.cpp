@@ -1,4 +1,4 @@
-// A FAKE of FTI for tests, without processes of its own.
+// Implements a FAKE of FTI for tests, without separate processes.
 #include "fake_files.hpp"
 #include "fti.h"
 
@@ -44,7 +44,7 @@ int FTI_Init(ConfigurationPath configFile, MPI_Comm globalComm) {
   fti.directories[1] = configuration["basic.ckpt_dir"];
   fti.directories[4] = configuration["basic.glbl_dir"];
   bool good = configuration["basic.head"] == "0" && configuration["basic.node_size"] == std::to_string(ranks);
-  for (const char* level : {"2", "3", "4"})  // without a process of its own everything is in the call
+  for (const char* level : {"2", "3", "4"})  // without a separate process everything happens in the call
     good = good && configuration[std::string("basic.inline_l") + level] == "1";
   for (const std::string& directory : {fti.directories[1], fti.directories[4], configuration["basic.meta_dir"]})
     good = good && is_directory(directory);
@@ -70,7 +70,7 @@ int FTI_Checkpoint(int id, int level) {
 }
 
 int FTI_Recover() {
-  const bool good = fti.ready && fti.level == 1;  // the real one reads the store, too; here it would not be the node
+  const bool good = fti.ready && fti.level == 1;  // only the node; the real FTI reads the store, too
   return outcome(good && read_file(fti.file(1, fti.newest), fti.address, fti.bytes), "FTI_Recover out of turn");
 }
 

@@ -1,4 +1,5 @@
-// A FAKE of SCR for tests. The flush that its threads do happens when somebody asks whether it is over.
+// Implements a FAKE of SCR for tests. SCR's threads flush; here the flush happens when the program asks whether it is
+// over.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -126,7 +127,7 @@ int scr_flush_async_waitall(void* index);
 int scr_flush_async_waitall(void* index) { return outcome(index == &scr && scr.state == State::idle && flush()); }
 #else
 int SCR_Flushing(const char* name, int* flag) {
-  // It is still going on when it is asked for the first time.
+  // The first request finds the flush still running.
   *flag = scr.flushed ? 0 : 1;
   const bool good = scr.state == State::idle && scr.name == name && flush();
   return outcome(scr.good(good, "SCR_Flushing out of turn"));

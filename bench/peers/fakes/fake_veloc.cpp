@@ -1,4 +1,4 @@
-// A FAKE of VeloC for tests. The transfer that its active backend does happens in the wait here.
+// Implements a FAKE of VeloC for tests. Its active backend transfers data; here the transfer happens in the wait.
 #include <regex>
 
 #include "fake_files.hpp"

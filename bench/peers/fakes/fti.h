@@ -1,4 +1,4 @@
-/* A FAKE of FTI, for tests of bench/peers: the signatures of include/fti.h that the back end calls. */
+/* A FAKE of FTI, for tests of bench/peers, declares the signatures of include/fti.h that the back end calls. */
 #ifndef PERDURE_FAKE_FTI_H
 #define PERDURE_FAKE_FTI_H
 

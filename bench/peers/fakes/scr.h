@@ -1,4 +1,4 @@
-/* A FAKE of SCR, for tests of bench/peers: the signatures of src/scr.h that the back end calls. */
+/* A FAKE of SCR, for tests of bench/peers, declares the signatures of src/scr.h that the back end calls. */
 #ifndef PERDURE_FAKE_SCR_H
 #define PERDURE_FAKE_SCR_H
 

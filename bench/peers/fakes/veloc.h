@@ -1,4 +1,4 @@
-/* A FAKE of VeloC, for tests of bench/peers: the signatures of include/veloc.h that the back end calls. */
+/* A FAKE of VeloC, for tests of bench/peers, declares the signatures of include/veloc.h that the back end calls. */
 #ifndef PERDURE_FAKE_VELOC_H
 #define PERDURE_FAKE_VELOC_H
 

@@ -50,9 +50,8 @@ class Replicator {
   /// `changed` is called without any lock when a version's state changed.
   Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed);
   ~Replicator() { stop(); }
-  const base::Status& started() const {
-    return threads_.started;
-  }             ///< of its threads; without any, no version reaches level node
+  /// Tells whether any of its threads started. Without threads no version reaches level node.
+  const base::Status& started() const { return threads_.started; }
   void stop();  ///< ends running jobs at their next part; returns when all threads have ended
 
   /// Works in this group from now on. Replication that was begun in an earlier one is given up; levels that it reached

@@ -78,7 +78,7 @@ void Connections::handle(const os::Readiness::Event& event) {
   try {
     if (event.writable) push(it->first, it->second);
     if (event.readable) receive(it->first, it->second);
-  } catch (...) {  // part of its data may be lost, so it must not wait for an answer
+  } catch (...) {  // part of its data may be lost, so the client must not wait for an answer
     lose(it->second);
     throw;
   }

@@ -1,10 +1,10 @@
-// A store that the acceptance test of the layout adds: log://DIRECTORY. A segment is a file under a name of its own;
-// what publishes it is a line at the end of a log, written under a lock. Nothing is renamed, and a segment that was not
-// published cannot be gone on with. The lines, in which later ones win:
-//   + VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment is there
-//   - VERSION CREATED NONCE NAME                     all segments of the attempt are gone
-//   = TIME 0 0 NAME                                attempts at versions of the name up to that time are gone
-//   ! VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment was set aside
+// Implements log://DIRECTORY, the store that the acceptance test of the layout adds. Each segment is a file under its
+// own name. A line at the end of a log, written under a lock, publishes it. The store renames no file, and an
+// unpublished segment cannot be resumed. The lines, of which later ones win:
+//   + VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment is published
+//   - VERSION CREATED NONCE NAME                     all segments of the attempt are removed
+//   = TIME 0 0 NAME                                attempts at versions of the name up to that time are removed
+//   ! VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment was quarantined
 // Each ends with a semicolon.
 #include <algorithm>
 #include <map>
@@ -30,7 +30,7 @@ using base::Status;
 
 constexpr std::uint64_t kMostLog = 64 * base::MiB;
 
-/// What one segment is known by: name, version, attempt, count, index.
+/// The identity of a segment: name, version, attempt, count, index.
 using SegmentKey = std::tuple<std::string, std::uint64_t, segment::Attempt, std::uint32_t, std::uint32_t>;
 struct Published {
   std::string file;
@@ -55,7 +55,7 @@ class LogDirectory {
     if (there) return {};
     return base::fail(PERDURE_NOT_FOUND, root_, "the store is not there", "check store.path");
   }
-  /// The exclusive right to add lines, while the file lives.
+  /// Takes the exclusive right to add lines; the file holds it while it is open.
   Result<os::File> lock() const {
     for (;;) {
       auto log = os::File::open(root_ + "/log", os::Open::read_write);
@@ -74,7 +74,7 @@ class LogDirectory {
     PERDURE_CHECK(log.write(end, base::as_bytes((last == '\n' ? "" : "\n") + line + " ;\n")));
     return log.sync_data();
   }
-  // A line without its end, a semicolon, was being written by somebody who died.
+  // A line without its final semicolon is the unfinished write of a process that died.
   Result<Published_segments> read(std::map<std::string, std::uint64_t>* forgotten = nullptr) const {
     PERDURE_CHECK(check());
     PERDURE_TRY(const auto bytes, os::read_file(root_ + "/log", kMostLog));
@@ -121,7 +121,7 @@ std::string line_of(char kind, const segment::VersionId& id, std::uint32_t index
   return line.str();
 }
 
-/// RANDOM~VERSION~SEGMENT~NAME: no two sinks write the same file, and what is left of one says what it was to be.
+/// Returns RANDOM~VERSION~SEGMENT~NAME: no two sinks write the same file, and the name of a leftover tells its purpose.
 std::string data_file(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) {
   return std::to_string(os::random_u64()) + "~" + std::to_string(id.version) + "~" +
          segment::file_name(index, count, id.attempt) + "~" + id.name;
@@ -160,8 +160,8 @@ class LogSink final : public SegmentSink {
       return base::fail(PERDURE_INVALID_ARGUMENT, file_, "beyond the segment's end");
     return data_.write(offset, data);
   }
-  // 1. sync the data and its name, 2. with the lock, see that it was not cleaned away, 3. add the line: it is
-  // published, unless another one is there already: that is never replaced, and has to have the same content.
+  // 1. Sync the data and its name. 2. Under the lock, check that it was not cleaned away. 3. Add the line, which
+  //    publishes the segment. An existing line is never replaced; its segment must then have the same content.
   Status commit() override {
     if (!data_) return base::fail(PERDURE_CLOSED, file_, "the segment was published");
     PERDURE_CHECK(data_.sync());
@@ -371,7 +371,8 @@ class LogStore final : public Store {
     if (missing == Missing::make) PERDURE_CHECK(os::make_directories(path));
     return os::Directory::open(path);
   }
-  /// Of files that no line names: removed where `gone` says so. With the lock, so that none is published meanwhile.
+  /// Removes files that no line names if `gone` returns true. It holds the lock, so that nobody publishes them
+  /// meanwhile.
   Status for_each_leftover(const std::function<bool(const Leftover&)>& gone) {
     PERDURE_TRY(const auto log, directory_.lock());
     PERDURE_TRY(const auto all, directory_.read());

@@ -1,5 +1,5 @@
-// The message that the acceptance test of the layout adds: an engine answers it over its socket with a reply of its own
-// type, and one that did not greet gets a refusal.
+// Tests the message that the acceptance test of the layout adds. An engine answers it over its socket with a reply of
+// its own type, and refuses a client that did not greet.
 #include <gtest/gtest.h>
 
 #include "damage.hpp"

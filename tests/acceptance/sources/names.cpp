@@ -1,4 +1,5 @@
-// A verb that the acceptance test of the layout adds. perdure names: the names of the checkpoints in a store.
+// Implements `perdure names`, the verb that the acceptance test of the layout adds: it lists the names of the
+// checkpoints in a store.
 #include <CLI/CLI.hpp>
 
 #include "base/json.hpp"

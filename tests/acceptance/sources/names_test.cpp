@@ -1,4 +1,4 @@
-// The verb that the acceptance test of the layout adds, through the command line.
+// Tests the verb that the acceptance test of the layout adds, through the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A scheme that the acceptance test of the layout adds: position p keeps, block by block, the exclusive or of what the
-// two positions before it have. It is neither a copy nor a stripe of a code; what is lost is found sum by sum.
+// Implements the scheme that the acceptance test of the layout adds. Position p keeps, block by block, the exclusive or
+// of the two positions before it. That is neither a copy nor a stripe of a code; lost blocks are recovered sum by sum.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -34,9 +34,9 @@ class NeighbourSums final : public BlockMap {
       terms.push_back({{Item::Kind::data, before(kept.position, distance), kept.number}, 1});
     return terms;
   }
-  // Whoever is unknown alone in a sum that is there follows from it, until nothing follows any more.
+  // If a surviving sum has one unknown term, that term follows from it. Repeats this until no term follows any more.
   base::Result<std::vector<Term>> rebuild(const GroupState& state, Block block) const override {
-    std::vector<std::optional<std::set<Item>>> known(n_);  // by position: the items that its block is the sum of
+    std::vector<std::optional<std::set<Item>>> known(n_);  // by position: the terms whose sum is its block
     for (unsigned p = 0; p < n_; ++p) {
       const bool empty = block.number >= state.blocks[p];
       if (empty)

@@ -1,5 +1,5 @@
-// A tier that the acceptance test of the layout adds: every slot is spread over two files, block by block, so that its
-// bytes cannot be moved as those of a file.
+// Implements the tier that the acceptance test of the layout adds. It spreads every slot over two files, block by
+// block, so that its bytes cannot be moved like those of one file.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -59,7 +59,7 @@ class StripedSlot final : public SlotAccess {
   std::array<os::File, 2> halves_;
 };
 
-/// All slots are as large as a chunk may be.
+/// All slots have the size of the largest chunk.
 class StripedTier final : public Tier {
  public:
   StripedTier(const TierOptions& options, std::uint64_t incarnation)

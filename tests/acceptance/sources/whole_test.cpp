@@ -1,5 +1,5 @@
-// What the acceptance test of the layout adds, in use together: engines of both kinds flush to the added store out of
-// the added tier, restore from both, retire, and lose nodes under the added scheme.
+// Tests all additions of the layout's acceptance test in use together. Engines of both kinds flush from the added tier
+// to the added store, restore from both, retire, and lose nodes under the added scheme.
 #include <gtest/gtest.h>
 
 #include "node_loss.hpp"

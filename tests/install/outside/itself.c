@@ -1,11 +1,11 @@
-// A program that captures itself, by perdure/process.h alone.
+// A program that captures itself; it uses only perdure/process.h.
 #include <perdure/process.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1  // such a program has more memory mapped than can be brought back
+#define SANITIZED 1  // a sanitized program has too much memory mapped to be resumed
 #else
 #define SANITIZED 0
 #endif
@@ -23,7 +23,7 @@ int main(int count, char** arguments) {
   int came_back = 7;
   const perdure_status status = perdure_capture_self("itself", &choices, &version, &came_back, message, sizeof message);
   printf("%s%s\n", text, message);
-  // Where it is run something may stand in the way, or be forbidden: then that is said.
+  // A machine may lack or forbid what this needs; the status must then say so.
   if (status == PERDURE_OK) return version == 1 && came_back == 0 ? 0 : 2;
   return (status == PERDURE_UNSUPPORTED || status == PERDURE_PERMISSION) && message[0] != 0 ? 0 : 3;
 }

@@ -1,4 +1,4 @@
-/* Two ranks with different amounts of data. The argument is the directory of the store. */
+/* Checkpoints two ranks with different amounts of data. The argument is the directory of the store. */
 #include <mpi.h>
 #include <perdure/perdure_mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// A program on a mesh, by the installed headers alone: killed in the middle and started again, it ends as it would
-// have. The argument is the directory of the store.
+// A mesh program that uses only installed headers. Killed in the middle and started again, it ends with the same
+// result. The argument is the directory of the store.
 #include "perdure/mesh/mesh.hpp"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ struct Ended {
   bool restarted = false;
 };
 
-// Without a handle nothing is protected.
+// A null handle means that nothing is protected.
 Ended life(perdure::Handle* handle, int dies_at, const std::string& directory) {
   Mesh mesh(one_rank(), {2});
   const Block& plate = mesh.block("plate", {kCells, kCells});

@@ -1,4 +1,4 @@
-// The same with the C++ veneer, errors as exceptions. The argument is the directory of the store.
+// Does the same as one.c with the C++ veneer, and errors as exceptions. The argument is the directory of the store.
 #include <cstdio>
 #include <numeric>
 #include <perdure/perdure.hpp>

@@ -1,4 +1,4 @@
-! The same in Fortran, as a single process. The argument is the directory of the store.
+! Does the same as one.c in Fortran, as a single process. The argument is the directory of the store.
 program one
   use iso_fortran_env, only: int64, real64
   use perdure

@@ -1,4 +1,4 @@
-/* A program whose region says what it reads and writes. The argument is the directory of the store. */
+/* Annotates a region with its reads and writes. The argument is the directory of the store. */
 #include <perdure/perdure_track.h>
 #include <stdio.h>
 

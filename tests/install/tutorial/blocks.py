@@ -1,7 +1,8 @@
-"""The code blocks of a page, each with the mark that says what a test does with it.
+"""Reads the code blocks of a page, each with the mark that tells a test what to do with it.
 
 A mark is an HTML comment right before its block, so that the rendered page does not show it. Each of its lines is a list
-of words and key=value pairs, quoted as in a shell; one that begins with a number and a colon is about that line of the block.
+of words and key=value pairs, quoted as in a shell. A line that begins with a number and a colon is about that line of
+the block.
 
     <!-- test: file=tutorial.c -->              the block is this file
     <!-- test: fragment=sizes.c -->             the block is put into frames/sizes.c, compiled and run
@@ -16,18 +17,18 @@ from dataclasses import dataclass, field
 
 
 class Wrong(Exception):
-    """Something is not as the page promises; the text says what, and where."""
+    """Reports a difference from the page's promises; the text names it and its place."""
 
 
 KINDS = ("file", "fragment", "run", "skip")
-# What may be asked of a block, or of one of its lines.
+# The keys that a mark may use for a block, or for one of its lines.
 KEYS = {
     "expect",  # a regular expression that the output must match
-    "status",  # exit statuses that are right, separated by commas, instead of 0
+    "status",  # valid exit statuses, separated by commas, instead of 0
     "kill",    # the program of which one process is killed with SIGKILL ...
     "after",   # ... as soon as the output matches this; without `kill`: when Ctrl-C is pressed
-    "until",   # a file that the next line is typed after, for what runs in the background
-    "local",   # variables that the line sets are forgotten after the block
+    "until",   # a file that must exist before the next line is typed, for background programs
+    "local",   # variables set by the line are forgotten after the block
 }
 
 
@@ -38,15 +39,15 @@ class Block:
     text: str
     kind: str = ""
     target: str = ""
-    wishes: dict = field(default_factory=dict)  # of line 0, the whole block, and of single lines from 1 on
+    wishes: dict = field(default_factory=dict)  # for line 0, which is the whole block, and single lines from 1 on
 
     def wish(self, number):
-        """What is asked of line `number`: its own wishes before those of the whole block."""
+        """Returns the value of a key for line `number`: the line's own, or that of the whole block."""
         return {**self.wishes.get(0, {}), **self.wishes.get(number, {})}
 
 
 def words(text, where):
-    """`a=b c` as a dictionary; a word alone gets "yes"."""
+    """Parses `a=b c` into a dictionary; a word alone gets "yes"."""
     try:
         return dict((word + "=yes").split("=", 1) if "=" not in word else word.split("=", 1) for word in shlex.split(text))
     except ValueError as error:
@@ -89,7 +90,7 @@ def raw_blocks(lines):
 
 
 def mark_before(lines, begin):
-    """The text of the comment that ends right before line `begin`, and where it begins; None if there is none."""
+    """Returns the text of the comment that ends right before line `begin`, and where it begins; None if there is none."""
     end = begin
     while end > 0 and not lines[end - 1].strip():
         end -= 1
@@ -103,7 +104,7 @@ def mark_before(lines, begin):
 
 
 def read_blocks(text, name="page", marked=True):
-    """All blocks in order. With `marked`, one without a mark is an error, and so is a mark without a block."""
+    """Returns all blocks in order. With `marked`, a block without a mark is an error, and so is a mark without a block."""
     lines = text.splitlines()
     blocks, used = [], set()
     for begin, language, body in raw_blocks(lines):

@@ -1,4 +1,4 @@
-"""Does with each block of a page what its mark says."""
+"""Carries out the mark of each block of a page."""
 import os
 import pathlib
 import re
@@ -9,7 +9,7 @@ from shell import PATIENCE_S
 
 FRAMES = pathlib.Path(__file__).resolve().parent / "frames"
 PLACE = re.compile(r"^.*THE PAGE'S LINES.*\n", re.MULTILINE)
-# As the tutorial compiles; the frames of listings that use MPI say so in their names.
+# The tutorial's compilers; frames of listings that use MPI have _mpi in their names.
 COMPILERS = {".c": "cc -Wall", ".cpp": "c++ -std=c++17 -Wall", ".f90": "mpifort -Wall",
              "_mpi.c": "mpicc -Wall", "_mpi.cpp": "mpicxx -std=c++17 -Wall"}
 PACKAGES = {".c": "perdure", ".cpp": "perdure", ".f90": "perdure_fortran", "_mpi.c": "perdure_mpi", "_mpi.cpp": "perdure_mpi"}
@@ -21,7 +21,7 @@ def compile_line(name):
 
 
 def framed(name, lines):
-    """The lines as a program. Includes go to the top; a whole program needs no frame."""
+    """Makes a program of the lines. Includes go to the top; a whole program needs no frame."""
     if re.search(r"\bmain\s*\(|^\s*program\s", lines, re.MULTILINE):
         return lines
     frame = (FRAMES / name).read_text()
@@ -33,7 +33,8 @@ def framed(name, lines):
 
 
 def commands(text):
-    """(number of the first line, command): lines that end with a backslash go on in the next, empty ones are nothing."""
+    """Returns (number of the first line, command) of each command. A trailing backslash continues a line; empty lines
+    are ignored."""
     number, command = 0, ""
     for at, line in enumerate(text.splitlines(), 1):
         number, command = number or at, command + line + "\n"
@@ -69,7 +70,8 @@ class Player:
         self._type(compile_line(name), {}, name)
 
     def run_framed(self, name, line):
-        """On two ranks, in a store of its own, which has the last version when the program has ended. A first one is killed."""
+        """Runs the program on two ranks, with its own store, which must hold the last version at the end. A first run
+        is killed."""
         store = f"store-of-{name}"
         run = f"PERDURE_STORE_PATH={store} mpirun -n 2 --oversubscribe ./{name}.program"
         self._type(f"FRAME_ENDS_AT=950 {run}", {"status": "137"}, line)

@@ -1,4 +1,4 @@
-"""Processes of one test: who descends from whom, and the end of all that work in the test's own directories."""
+"""Finds the processes of one test by descent and working directory, and ends them."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ def _link(pid, name):
     try:
         return os.readlink(f"/proc/{pid}/{name}")
     except OSError:
-        return ""  # it ended, or is not ours
+        return ""  # it ended, or belongs to another user
 
 
 def program_of(pid):
@@ -38,7 +38,8 @@ def descendants(ancestor):
 
 
 def working_in(directories):
-    """Processes whose program or working directory is below one of these: nobody else's can be."""
+    """Returns the processes whose program or working directory is below one of these directories; only this test has
+    such processes."""
     prefixes = tuple(f"{directory}/" for directory in directories)
     mine = {os.getpid(), os.getppid()}
     return [pid for pid in _pids()
@@ -46,7 +47,7 @@ def working_in(directories):
 
 
 def end_all(directories):
-    """Ends them by id, in order where they can, and removes the directories."""
+    """Ends these processes by id, in order if they can, and removes the directories."""
     for sign, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
         deadline = time.monotonic() + patience
         asked = set()
@@ -64,7 +65,7 @@ def end_all(directories):
 
 def _wait_and_tidy_up(lifeline, directories):
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):  # ctest shall not wait for us because of its pipes
+    for stream in range(3):  # ctest must not wait for this process because of its pipes
         os.dup2(nothing, stream)
     while os.read(lifeline, 1):
         pass
@@ -72,11 +73,11 @@ def _wait_and_tidy_up(lifeline, directories):
 
 
 def tidy_up_afterwards(directories):
-    """Starts a process that does end_all() as soon as this one has ended, however: also when it is killed with all its
-    children, as ctest does when time is up. So it is nobody's child. Returns a function that ends that wait and
-    returns when all is done."""
+    """Starts a process that calls end_all() once this one has ended, even if ctest kills it with all its children at a
+    time-out. So that process is an orphan. Returns a function that ends this watch and returns once everything is
+    cleaned up."""
     lifeline, ours = os.pipe()
-    done, janitors = os.pipe()  # ends with the janitor
+    done, janitors = os.pipe()  # closes when the janitor ends
     first = os.fork()
     if first == 0:
         try:

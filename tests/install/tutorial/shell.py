@@ -1,4 +1,4 @@
-"""Types commands as a user would: in a terminal, one after another, with directory and variables kept in between."""
+"""Types commands as a user would: in a terminal, one after another; directory and variables persist in between."""
 import os
 import pathlib
 import pty
@@ -12,7 +12,7 @@ import time
 from blocks import Wrong
 from processes import descendants, program_of
 
-PATIENCE_S = 120  # far beyond what a loaded machine needs; far below the test's own limit, which names no command
+PATIENCE_S = 120  # far beyond the need of a loaded machine; far below the test's own limit, which names no command
 
 
 class Shell:
@@ -20,11 +20,11 @@ class Shell:
         self.directory = str(directory)
         self.environment = dict(environment)
         self.state = pathlib.Path(state)  # a file in which bash leaves directory and variables
-        self.terminals = []               # of commands that left something running in the background
+        self.terminals = []               # terminals of commands that left background processes
 
     def type(self, command, kill=None, after=None):
-        """Runs one line; returns (exit status, output). With `kill`, one process of that program is killed with SIGKILL
-        as soon as the output matches `after`; without, Ctrl-C is pressed then."""
+        """Runs one line; returns (exit status, output). With `kill`, kills one process of that program with SIGKILL as
+        soon as the output matches `after`. Without `kill`, presses Ctrl-C then."""
         script = f'{command}\n__status=$?\n{{ pwd; echo "$!"; env -0; }} >{shlex.quote(str(self.state))}\nexit $__status\n'
         master, slave = pty.openpty()
         process = subprocess.Popen(["bash", "-c", script], cwd=self.directory, env=self.environment, start_new_session=True,
@@ -46,7 +46,7 @@ class Shell:
     def _follow(self, process, terminal, command, kill, after):
         raw, deadline = b"", time.monotonic() + PATIENCE_S
         while True:
-            ended = process.poll() is not None  # asked first: what was written before the end is read below
+            ended = process.poll() is not None  # checked first, because output written before the end is read below
             more = _available(terminal)
             raw += more
             if after and re.search(after, _plain(raw), re.MULTILINE) and _stop(kill, process, ended):
@@ -61,7 +61,7 @@ class Shell:
         return _plain(raw)
 
     def _take_state(self):
-        """What the shell knows after a line; a shell that was killed knows nothing new. Returns its background process."""
+        """Reads the shell's state after a line; a killed shell leaves it unchanged. Returns its background process."""
         if not self.state.exists():
             return ""
         directory, background, variables = self.state.read_text(errors="surrogateescape").split("\n", 2)
@@ -72,12 +72,13 @@ class Shell:
 
 
 def _hear_ctrl_c():
-    """What runs in the background ignores it, and so would all that it starts."""
+    """Background processes ignore Ctrl-C, and so would all their children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _available(terminal):
-    """What can be read within a moment. A terminal that nobody can write to any more gives an error: nothing, too."""
+    """Returns the output that can be read within a moment. A terminal without writers gives an error, which counts as
+    no output."""
     if not select.select([terminal], [], [], 0.05)[0]:
         return b""
     try:
@@ -88,12 +89,12 @@ def _available(terminal):
 
 
 def _plain(raw):
-    """The text, without what only moves the cursor."""
+    """Returns the text without control sequences that move the cursor."""
     return re.sub("\r|\x1b\\[[0-9;]*[A-Za-z]", "", raw.decode(errors="replace"))
 
 
 def _waits(pid):
-    """Whether it sleeps. Before bash waits for its command, Ctrl-C ends bash itself; a command may write before that."""
+    """Whether bash sleeps. Before bash waits for its command, Ctrl-C ends bash itself; a command may print before that."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -102,7 +103,7 @@ def _waits(pid):
 
 
 def _stop(program, shell, ended):
-    """Kills one process of the program, or presses Ctrl-C where none is named; returns whether it was still there."""
+    """Kills one process of the program, or presses Ctrl-C if no program is named; returns whether it still ran."""
     if program is None:
         if ended or not _waits(shell.pid):
             return False

@@ -1,6 +1,5 @@
-// A program that makes checkpoints of its own, of regions that are spread over a machine's nodes and of threads that
-// are bound. `write` puts them there and captures them, `read` restores them in a new process and says what is where it
-// was.
+// Checkpoints regions that are spread over a machine's nodes, and threads that are bound. `write` places and captures
+// them. `read` restores them in a new process and reports what is where it was.
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -88,7 +87,8 @@ cpu_set_t one(int cpu) {
   return set;
 }
 
-/// Threads that register themselves; on `bound` each on a processor of its own. `call` is made while they are there.
+/// Starts threads that register themselves; on `bound`, each is bound to a processor of its own. Makes `call` while
+/// they run.
 int masks_after(perdure_t* handle, bool bound, const std::function<void()>& call) {
   const auto cpus = online("cpu");
   std::barrier step(kThreads + 1);

@@ -1,6 +1,6 @@
-// A program whose threads, pages and policies of memory are spread over a machine's nodes. It notes where everything
-// is, waits until FILE is there, which names another file, and writes there what still is where it was. Captured and
-// resumed between the two, its notes come back with it.
+// Spreads its threads, pages and memory policies over a machine's nodes, and notes where everything is. Then it waits
+// for FILE, which names another file, and writes there what still is where it was. If it is captured and resumed in
+// between, its notes come back with it.
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ unsigned node_of(unsigned cpu) {
   return kMost;
 }
 
-/// Where pages are; below 0: nowhere.
+/// Returns the nodes of the pages; below 0: none.
 std::vector<int> nodes_of(const char* memory, std::size_t bytes) {
   std::vector<void*> pages;
   for (std::size_t at = 0; at < bytes; at += kPage) pages.push_back(const_cast<char*>(memory) + at);
@@ -66,7 +66,7 @@ Policy policy_at(const char* memory) {
   return policy;
 }
 
-/// Memory, and how it was.
+/// Memory, and its original placement.
 struct Region {
   std::string name;
   char* memory = nullptr;
@@ -97,7 +97,7 @@ void bind(char* memory, std::size_t bytes, int mode, unsigned long nodes) {
   if (syscall(SYS_mbind, memory, bytes, mode, &nodes, kMost, 0) != 0) std::perror("mbind"), std::exit(1);
 }
 
-/// Memory that is on a node because it was put there once.
+/// Returns memory that was placed on a node once and has no policy.
 Region put_on(const std::string& name, unsigned node, std::size_t bytes, bool huge) {
   Region region{name, map(bytes, huge), bytes, {}, {}};
   bind(region.memory, bytes, MPOL_BIND, 1UL << node);
@@ -141,7 +141,7 @@ void work(Worker& worker, int task_mode, unsigned long task_nodes) {
   for (const int node : nodes_of(worker.own.memory, worker.own.bytes)) worker.local += node == home;
 }
 
-/// What the kernel has in huge pages of a mapping, in KiB.
+/// Returns how much of a mapping the kernel backs with huge pages, in KiB.
 unsigned long huge_kib(const char* memory) {
   std::ifstream file("/proc/self/smaps");
   bool there = false;
@@ -156,7 +156,7 @@ unsigned long huge_kib(const char* memory) {
   return sum;
 }
 
-/// Two nodes' pages in turn.
+/// Places pages on two nodes alternately.
 Region mixed(unsigned one, unsigned other) {
   Region region{"mixed", map(kHuge, true), kHuge, {}, {}};
   syscall(SYS_madvise, region.memory, kHuge, MADV_NOHUGEPAGE);
@@ -168,7 +168,7 @@ Region mixed(unsigned one, unsigned other) {
   return region;
 }
 
-/// With policies of their own, the first half touched.
+/// Makes memory with its own policy, the first half touched.
 Region with_policy(const std::string& name, int mode, unsigned long nodes) {
   constexpr std::size_t kBytes = 1 << 20;
   Region region{name, map(2 * kBytes, false), kBytes, {}, {}};
@@ -209,7 +209,7 @@ void report(std::FILE* out, std::vector<Worker>& workers, std::vector<Region>& r
     for (const auto& [node, pages] : here) std::fprintf(out, "pages_of_node %d on %d: %u\n", then, node, pages);
   std::fprintf(out, "pages_kept %zu of %zu\nmasks_kept %zu of %zu\npolicies_kept %zu of %zu\nlocal %zu of %zu\n", kept,
                all, masks, workers.size(), policies, workers.size() + regions.size() + 1, local, of_workers);
-  // What is touched now goes where the policies say.
+  // Memory touched from here on goes where the policies say.
   for (Region& region : regions)
     if (region.policy.mode != MPOL_DEFAULT) {
       touch(region.memory + region.bytes, region.bytes);

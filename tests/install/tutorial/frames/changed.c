@@ -1,4 +1,4 @@
-/* Section 5: a program goes on from what an older one has stored, which had other regions. */
+/* Section 5: a program resumes from a checkpoint of an older program that had other regions. */
 #include <perdure/perdure.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// Section 12: a part of an array within memory that has a halo.
+// Section 12: a program protects a part of an array within memory that has a halo.
 #include <cstdint>
 #include <iostream>
 #include <perdure/perdure.hpp>

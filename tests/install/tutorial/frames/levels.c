@@ -1,4 +1,4 @@
-/* Section 6: how safe is it? */
+/* Section 6: a program asks which level a version has reached. */
 #include <perdure/perdure.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// Section 3: what the class with private members leaves to the reader.
+// Section 3: the frame adds the code that the listing of a class with private members leaves out.
 #include <array>
 #include <iostream>
 #include <perdure/perdure.hpp>

@@ -1,4 +1,4 @@
-/* Section 5: two grids change places, and their regions with them. */
+/* Section 5: two grids swap their memory, and their regions follow. */
 #include <perdure/perdure.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* A frame for the first listing of README.md. Runs on two ranks, and FRAME_ENDS_AT kills them at that step. */
+/* The frame for the first listing of README.md. It runs on two ranks, and FRAME_ENDS_AT kills them at that step. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
@@ -23,5 +23,5 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   /* THE PAGE'S LINES */
   MPI_Finalize();
-  return field[0] == 1000 && field[count - 1] == 1000 ? 0 : 1; /* whoever went on lost no step, nor made one twice */
+  return field[0] == 1000 && field[count - 1] == 1000 ? 0 : 1; /* a resumed run has lost no step, nor made one twice */
 }

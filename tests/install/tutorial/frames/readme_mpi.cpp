@@ -1,4 +1,4 @@
-// A frame for the second listing of README.md. Runs on two ranks, and FRAME_ENDS_AT kills them at that step.
+// The frame for the second listing of README.md. It runs on two ranks, and FRAME_ENDS_AT kills them at that step.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -22,5 +22,5 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   // THE PAGE'S LINES
   MPI_Finalize();
-  return field.front() == 1000 && field.back() == 1000 ? 0 : 1;  // whoever went on has lost no step, nor made one twice
+  return field.front() == 1000 && field.back() == 1000 ? 0 : 1;  // a resumed run has lost no step, nor made one twice
 }

@@ -1,4 +1,4 @@
-/* Section 5: the size of a region is only known from what was stored. */
+/* Section 5: a program learns the size of a region only from the stored version. */
 #include <perdure/perdure.h>
 #include <stdio.h>
 #include <stdlib.h>
