@@ -90,14 +90,6 @@ base::Status Session::find_regions() {
   return {};
 }
 
-base::Status Session::checkpoint(std::string_view name, std::int64_t version) {
-  return checkpoint_when_asked(name, version, nullptr);
-}
-
-base::Status Session::checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
-  return checkpoint_when_asked(name, version, &source);
-}
-
 // A request that arrives during the call asks for the next checkpoint.
 base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source) {
   const std::uint64_t asked = due_->asked();

@@ -53,9 +53,13 @@ class Session {
   capture::RegionTable& regions() { return regions_; }
   FollowedRegions& followed() { return followed_; }
   // Collective calls allocate nothing before the point at which others may wait for this rank (exchanges.hpp).
-  base::Status checkpoint(std::string_view name, std::int64_t version);
+  base::Status checkpoint(std::string_view name, std::int64_t version) {
+    return checkpoint_when_asked(name, version, nullptr);
+  }
   /// Captures the data of `source`, once all ranks have agreed, instead of the protected regions.
-  base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source);
+  base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
+    return checkpoint_when_asked(name, version, &source);
+  }
   /// Says whether the first capture goes on from that version without a restore, as images of one process do.
   enum class Adopt { no, yes };
   base::Result<std::uint64_t> latest(std::string_view name, Adopt goes_on = Adopt::no);
