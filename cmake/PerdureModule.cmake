@@ -1,7 +1,7 @@
 # perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [OWN_PROCESS] [FAMILY] [LIBRARIES target...] [OWN_LIBRARIES target...]
 #   [OWN_INCLUDES folder...] [TEST_LIBRARIES target...] [SHARES share...])
 # One folder under src/ = one target perdure_<name> (alias perdure::<name>), which links what src/LAYERS allows it to include. Sources are
-# every *.cpp of the folder; *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
+# every *.cpp of the folder and those in it; *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
 # OWN_LIBRARIES, OWN_INCLUDES: what its sources need and its headers do not show.
 # FAMILY: its tests are those of its family, see perdure_family.
 # OPTIMISED, OPTIMISED_TESTS: the module, or its tests, in every preset. OWN_PROCESS, SHARES: see perdure_test.
@@ -10,7 +10,7 @@ include(GoogleTest)
 function(perdure_module name)
   cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS;OWN_PROCESS;FAMILY" ""
     "LIBRARIES;OWN_LIBRARIES;OWN_INCLUDES;TEST_LIBRARIES;SHARES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
   perdure_layers(layers ${name})
   if(PERDURE_SANITIZE AND name IN_LIST PERDURE_VIRTUAL_TIME)
     set(ARG_OPTIMISED TRUE)

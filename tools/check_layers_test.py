@@ -38,6 +38,10 @@ class CheckLayers(unittest.TestCase):
     def test_refuses_a_module_that_is_not_listed(self):
         self.assertEqual(defects({"src/new/x.cpp": "\n"}), ["src/new: is not in src/LAYERS"])
 
+    def test_a_folder_in_a_module_is_of_that_module(self):
+        self.assertEqual(defects({"src/os/in/x.cpp": '#include "base/a.hpp"\n#include "os/in/y.hpp"\n'}), [])
+        self.assertEqual(defects({"src/base/in/x.cpp": '#include "os/c.hpp"\n'}), ["src/base/in/x.cpp:1: base may not include os/c.hpp"])
+
     def test_refuses_a_cycle_in_the_list(self):
         self.assertEqual(len(defects({"src/LAYERS": "base: os\nos: base\n"})), 1)
 

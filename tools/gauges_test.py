@@ -114,6 +114,11 @@ class Functions(unittest.TestCase):
     def test_comments_texts_and_directives_keep_the_lines_behind_them(self):
         self.assertEqual(self.lines('/* a\nb */\n#define A \\\n  1\nconst char* t = R"(x\ny)";\nvoid f() {\n  g(R"(x\ny)");\n  /* a\n */\n}\n'), {"f": 6})
 
+    def test_the_complexity_counts_branches_in_lambdas_and_macros_too(self):
+        text = ("int h() { return 1; }\nvoid f(std::vector<int>&& a) {\n  // if && ?\n  PERDURE_CHECK(g([&] { if (a && b) c(\"if\"); }));\n"
+                "  for (auto&& x : y) d = x ? 1 : 2;\n}\n")
+        self.assertEqual(dict(gauges.Parser("src/m/a.cpp", text).complexities), {"h": 1, "f": 5})
+
     def test_methods_bear_the_names_of_their_classes(self):
         found = self.lines("namespace n { class A { A() : a_{1} {\n} int b() const {\n\n} }; template <class T> void A::c(T t) {\n} A::~A() {\n}"
                            "A& A::operator=(const A&) {\n return *this; } std::string operator+(A a) { return {}; } }")

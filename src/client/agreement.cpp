@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/field_codec.hpp"
 #include "base/hash.hpp"
 
 namespace perdure::client {
@@ -50,23 +52,24 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// call brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64, kDueBits = 8;
-  static constexpr std::size_t kFixed = 29 + kBits + kDueBits;
+  static constexpr std::size_t kFixed = 30 + kBits + kDueBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
   std::span<std::uint64_t> alike() { return all.subspan(1, 10); }  // operation, name, version, detail, list
   std::uint64_t& engine_lost() { return all[11]; }
-  std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // two words, incarnation
+  std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // attempt, incarnation
   std::uint64_t& gone() { return all[15]; }                          // some rank does not know its own call
   std::span<std::uint64_t> regions() { return all.subspan(16, 4); }
-  std::uint64_t& wish() { return all[20]; }
+  std::uint64_t& here() { return all[20]; }
   std::span<std::uint64_t> staged() { return all.subspan(21, 2); }
   std::span<std::uint64_t> next_of_root() { return all.subspan(23, 2); }
   std::uint64_t& knew_next() { return all[25]; }
   std::uint64_t& busy() { return all[26]; }
-  std::span<std::uint64_t> not_promised() { return all.subspan(27, kBits); }
-  std::span<std::uint64_t> due() { return all.subspan(27 + kBits, kDueBits); }
-  std::span<std::uint64_t> marks() { return all.subspan(27 + kBits + kDueBits, 2); }
+  std::uint64_t& refused_next() { return all[27]; }
+  std::span<std::uint64_t> not_promised() { return all.subspan(28, kBits); }
+  std::span<std::uint64_t> due() { return all.subspan(28 + kBits, kDueBits); }
+  std::span<std::uint64_t> marks() { return all.subspan(28 + kBits + kDueBits, 2); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -86,18 +89,19 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
   words.marks()[1] = ~opening.mark;
   words.knew_next() = opening.knows_next ? 1 : 0;
   words.engine_lost() = opening.engine_lost ? 1 : 0;
-  words.wish() = opening.wish ? 1 : 0;
+  words.here() = opening.here ? 1 : 0;
+  words.refused_next() = opening.next.refused ? 1 : 0;
   words.busy() = opening.staged.busy ? 1 : 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit) words.due()[bit] = opening.due >> bit & 1U;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
                        opening.regions.declared.varying};
   std::copy(std::begin(news), std::end(news), words.regions().begin());
   if (comm.rank() == 0) {
-    words.of_root()[0] = opening.root_words[0];
-    words.of_root()[1] = opening.root_words[1];
+    words.of_root()[0] = opening.attempt.created_ns;
+    words.of_root()[1] = opening.attempt.nonce;
     words.of_root()[2] = opening.incarnation;
-    words.next_of_root()[0] = opening.next_words[0];
-    words.next_of_root()[1] = opening.next_words[1];
+    words.next_of_root()[0] = opening.next.attempt.created_ns;
+    words.next_of_root()[1] = opening.next.attempt.nonce;
   }
   for (unsigned bit = 0; bit < Words::kBits; ++bit)
     words.not_promised()[bit] = (opening.node_level_bits >> bit & 1U) == 0 ? 1 : 0;
@@ -112,18 +116,16 @@ StagedAhead staged_ahead(Words words) {
 
 void read(Words words, Opened& opened) {
   opened.any_engine_lost = words.engine_lost() != 0;
-  opened.any_wish = words.wish() != 0;
+  opened.any_here = words.here() != 0;
   opened.any_busy = words.busy() != 0;
   for (unsigned bit = 0; bit < Words::kDueBits; ++bit)
     if (words.due()[bit] != 0) opened.due |= 1U << bit;
   if (same_everywhere(words.alike().subspan(8)))
     for (unsigned bit = 0; bit < Words::kBits; ++bit)
       if (words.not_promised()[bit] == 0) opened.node_level_bits |= std::uint64_t{1} << bit;
-  opened.root_words[0] = words.of_root()[0];
-  opened.root_words[1] = words.of_root()[1];
+  opened.attempt = {words.of_root()[0], words.of_root()[1]};
   opened.incarnation = words.of_root()[2];
-  opened.next_words[0] = words.next_of_root()[0];
-  opened.next_words[1] = words.next_of_root()[1];
+  opened.next = {{words.next_of_root()[0], words.next_of_root()[1]}, words.refused_next() != 0};
   opened.ahead = staged_ahead(words);
   opened.greatest_mark = words.marks()[0];
   opened.least_mark = ~words.marks()[1];
@@ -139,6 +141,28 @@ base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std:
   if (!mine) return base::fail(mine.error());
   if (values[0] == 0) return {};
   return base::fail(peer_failed(values[0], "collective call"));
+}
+
+// [collective] Gives the rank with the least words, lexicographically; nothing if all words are the greatest value.
+base::Result<std::optional<int>> least(comm::Communicator& comm, std::uint64_t first, std::uint64_t second) {
+  std::uint64_t word = first;
+  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
+  if (word == ~std::uint64_t{0}) return std::optional<int>();
+  const bool still = word == first;
+  word = still ? second : ~std::uint64_t{0};
+  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
+  word = still && word == second ? static_cast<std::uint64_t>(comm.rank()) : ~std::uint64_t{0};
+  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
+  return std::optional(static_cast<int>(word));
+}
+
+// [collective] Makes that rank's error the error of all.
+base::Status error_of(comm::Communicator& comm, const base::Error& mine, int rank) {
+  std::vector<std::byte> told;
+  if (comm.rank() == rank) told = base::encode_fields(mine);
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(comm, told, rank));
+  PERDURE_TRY(const auto error, base::decode_fields<base::Error>(bytes, "declarations"));
+  return base::fail(error);
 }
 
 }  // namespace
@@ -232,6 +256,11 @@ base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Stat
   std::array<std::uint64_t, 3> values{0, holds.first ? 0U : 1U, holds.second ? 0U : 1U};
   PERDURE_CHECK(agree_with(comm, mine, values));
   return HeldByAll{values[1] == 0, values[2] == 0};
+}
+
+base::Status first_error(comm::Communicator& comm, const base::Error& mine, std::uint64_t first, std::uint64_t second) {
+  PERDURE_TRY(const auto who, least(comm, first, second));
+  return who ? error_of(comm, mine, *who) : base::Status();
 }
 
 }  // namespace perdure::client

@@ -8,6 +8,7 @@
 
 #include "comm/communicator.hpp"
 #include "plan/lineage.hpp"
+#include "segment/manifest.hpp"
 
 namespace perdure::client {
 
@@ -47,6 +48,12 @@ struct RegionNews {
   Declared declared = {};
 };
 
+/// The checkpoint that may follow: what rank 0 tells, and whether a rank cannot stage its piece before the opening.
+struct NextCheckpoint {
+  segment::Attempt attempt = {};
+  bool refused = false;  ///< of one rank, or of any rank
+};
+
 /// One rank's contribution to the opening of a collective call.
 struct Opening {
   Operation operation = Operation::open;
@@ -54,11 +61,11 @@ struct Opening {
   std::int64_t version = 0;
   std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
-  bool wish = false;                     ///< free for the call; the ranks learn whether any of them has set it
-  unsigned due = 0;                      ///< bits of perdure_due_reason, as this rank knows them
-  std::uint64_t root_words[2] = {0, 0};  ///< words that rank 0 tells the others
-  std::uint64_t next_words[2] = {0, 0};  ///< words that rank 0 tells them for a call that follows
-  bool knows_next = false;               ///< the call before told this rank of an attempt for this one
+  bool here = false;              ///< the answer of this rank to the call's question
+  unsigned due = 0;               ///< bits of perdure_due_reason, as this rank knows them
+  segment::Attempt attempt = {};  ///< the attempt at the version, which rank 0 tells the others
+  NextCheckpoint next = {};
+  bool knows_next = false;  ///< the call before told this rank of an attempt for this one
   struct StagedPiece {
     std::uint64_t attempt_ns = 0;  ///< start of that attempt; 0: this rank has not staged its piece
     bool busy = false;             ///< ipc::Staged
@@ -79,11 +86,11 @@ enum class StagedAhead { not_told, by_none, by_some, by_all };
 
 struct Opened {
   bool any_engine_lost = false;
-  bool any_wish = false;
+  bool any_here = false;
   unsigned due = 0;                   ///< bits that any rank brought
   std::uint64_t node_level_bits = 0;  ///< bits that all ranks brought; none if they mean different lists
-  std::uint64_t root_words[2] = {0, 0};
-  std::uint64_t next_words[2] = {0, 0};
+  segment::Attempt attempt = {};
+  NextCheckpoint next = {};
   StagedAhead ahead = StagedAhead::not_told;
   bool any_busy = false;
   std::uint64_t incarnation = 0;          ///< rank 0's incarnation
@@ -125,5 +132,9 @@ base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Stat
 
 /// Tells whether `here` is true on any rank. Costs one exchange.
 base::Result<bool> on_any_rank(comm::Communicator& comm, bool here);
+
+/// [collective] Gives the error of the rank whose two words are least, lexicographically. Success when the first word
+/// is ~0 on all ranks: no rank found an error.
+base::Status first_error(comm::Communicator& comm, const base::Error& mine, std::uint64_t first, std::uint64_t second);
 
 }  // namespace perdure::client

@@ -84,14 +84,12 @@ Opening checkpoint_of(const std::string& name, std::int64_t version) {
 TEST(OpenCollective, GivesEveryRankTheWordsOfTheRoot) {
   const auto outcomes = on_all<MaybeOpened>([](comm::Communicator& comm) {
     Opening opening = checkpoint_of("nbody", 7);
-    opening.root_words[0] = 100 + static_cast<std::uint64_t>(comm.rank());
-    opening.root_words[1] = 5;
+    opening.attempt = {100 + static_cast<std::uint64_t>(comm.rank()), 5};
     return open_collective(comm, opening, {});
   });
   for (const auto& opened : outcomes) {
     ASSERT_TRUE(opened);
-    EXPECT_EQ(opened->root_words[0], 100U);
-    EXPECT_EQ(opened->root_words[1], 5U);
+    EXPECT_EQ(opened->attempt, (segment::Attempt{100, 5}));
     EXPECT_FALSE(opened->any_engine_lost);
   }
 }
@@ -169,7 +167,7 @@ TEST(OpenCollective, ReasonsOfAnyRankAreReasonsOfAll) {
   for (const auto& opened : outcomes) {
     ASSERT_TRUE(opened);
     EXPECT_EQ(opened->due, 131U);
-    EXPECT_FALSE(opened->any_wish);
+    EXPECT_FALSE(opened->any_here);
   }
 }
 

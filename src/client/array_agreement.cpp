@@ -6,8 +6,8 @@
 #include "array/cover.hpp"
 #include "array/distribution.hpp"
 #include "base/field_codec.hpp"
+#include "client/agreement.hpp"
 #include "client/exchanges.hpp"
-#include "client/first_error.hpp"
 #include "client/told_boxes.hpp"
 
 namespace perdure::client {

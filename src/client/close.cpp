@@ -57,10 +57,7 @@ base::Status drain_engines(Job& job, Company company) {
 
 // Tries once more to record what the last checkpoint could not, as the store was away.
 void record_before_end(Job& job) {
-  (void)base::caught("close", [&]() -> base::Status {
-    record_what_is_left(job);
-    return {};
-  });
+  base::attempt([&] { record_what_is_left(job); });
 }
 
 bool embedded(const Job& job) { return job.config().text("engine.mode") != "daemon"; }

@@ -44,16 +44,11 @@ class Telling {
   Telling(const DrainCalls& calls, const DrainLimits& limits) : calls_(calls), limits_(limits) {}
 
   // Errors of the telling are ignored: the other ranks wait for this one.
-  void waits(const LeftByAll& left, std::uint64_t passed_ns) {
-    (void)base::caught("messages", [&]() -> base::Status {
-      tell(left, passed_ns);
-      return {};
-    });
-  }
-  void is_done(std::uint64_t passed_ns) const {
-    (void)base::caught("messages", [&]() -> base::Status {
-      if (told_) calls_.say("closing waited " + waited(passed_ns) + ", until nothing was under way any more");
-      return {};
+  void hears(const LeftByAll& left, std::uint64_t passed_ns) {
+    base::attempt([&] {
+      if (left.nodes > 0 && !left.over) tell(left, passed_ns);
+      if (left.nodes == 0 && told_)
+        calls_.say("closing waited " + waited(passed_ns) + ", until nothing was under way any more");
     });
   }
 
@@ -87,16 +82,25 @@ class Telling {
 /// The time spent waiting. A suspended job does not wait: no engine had a chance to store anything.
 class WaitTime {
  public:
-  explicit WaitTime(const std::function<std::uint64_t()>& now_ns) : now_ns_(now_ns), round_ns_(now_ns()) {}
+  WaitTime(const std::function<std::uint64_t()>& now_ns, std::uint64_t timeout_ns)
+      : now_ns_(now_ns), timeout_ns_(timeout_ns), round_ns_(now_ns()) {}
   void begin(std::uint64_t look_ns) {
     before_ns_ = passed_ns();
     round_ns_ = now_ns_();
     most_ns_ = look_ns + 2 * kSecond;
   }
   std::uint64_t passed_ns() const { return before_ns_ + std::min(now_ns_() - round_ns_, most_ns_); }
+  bool is_over(std::uint64_t passed_ns) const { return timeout_ns_ != 0 && passed_ns >= timeout_ns_; }
+  // Limits a wait to the time that is left. Once that is over, it is the shortest wait: the engine answers at once.
+  std::uint64_t at_most(std::uint64_t wanted_ns) const {
+    if (timeout_ns_ == 0) return wanted_ns;
+    const std::uint64_t passed = passed_ns(), rest_ns = is_over(passed) ? 1 : timeout_ns_ - passed;
+    return wanted_ns == 0 ? rest_ns : std::min(wanted_ns, rest_ns);
+  }
 
  private:
   const std::function<std::uint64_t()>& now_ns_;
+  std::uint64_t timeout_ns_;
   std::uint64_t before_ns_ = 0, round_ns_ = 0, most_ns_ = 0;
 };
 
@@ -120,29 +124,20 @@ std::uint64_t DrainLimits::timeout_ns() const {
 }
 
 base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainLimits& limits) {
-  const std::uint64_t timeout_ns = limits.timeout_ns();
-  WaitTime waited(calls.now_ns);
-  // Limits a wait to the time that is left. Once that is over, asks for the shortest wait: the engine answers at once.
-  const auto at_most = [&](std::uint64_t wanted_ns) {
-    if (timeout_ns == 0) return wanted_ns;
-    const std::uint64_t passed_ns = waited.passed_ns(), rest_ns = passed_ns < timeout_ns ? timeout_ns - passed_ns : 1;
-    return wanted_ns == 0 ? rest_ns : std::min(wanted_ns, rest_ns);
-  };
+  WaitTime waited(calls.now_ns, limits.timeout_ns());
   base::Result<Left> left = Left{};
   Telling telling(calls, limits);
   for (unsigned round = 0;; ++round) {
     waited.begin(look_ns(round));
-    if (roles.leads && left && (round == 0 || !left->done)) left = calls.ask(at_most(look_ns(round)));
+    if (roles.leads && left && (round == 0 || !left->done)) left = calls.ask(waited.at_most(look_ns(round)));
     const std::uint64_t passed_ns = waited.passed_ns();
-    const bool over = timeout_ns != 0 && passed_ns >= timeout_ns;
-    const auto all = calls.meet(left ? *left : Left{}, over);
+    const auto all = calls.meet(left ? *left : Left{}, waited.is_over(passed_ns));
     if (!all) return left;  // the other ranks have gone
-    if (roles.speaks && all->nodes == 0) telling.is_done(passed_ns);
-    if (roles.speaks && all->nodes > 0 && !all->over) telling.waits(*all, passed_ns);
+    if (roles.speaks) telling.hears(*all, passed_ns);
     if (all->nodes == 0) break;
     if (all->over) return left;
   }
-  return left && roles.leads && roles.retains ? calls.ask(at_most(0)) : left;
+  return left && roles.leads && roles.retains ? calls.ask(waited.at_most(0)) : left;
 }
 
 base::Error left_behind(const Left& left, const DrainLimits& limits, const std::string& node_directory) {

@@ -30,6 +30,16 @@ ToldShare share_to_tell(std::uint32_t node, const ipc::RedundancySummary& kept) 
   return told;
 }
 
+// Marks the ranks whose data the store has.
+void add_stored(plan::VersionInventory& inventory, std::uint32_t ranks, const StoredVersionView& stored) {
+  if (stored.ranks != ranks) return;
+  inventory.stored.resize(ranks);
+  for (const auto& segment : stored.segments)
+    segment.ranks.for_each([&](std::uint32_t rank) {
+      if (rank < ranks) inventory.stored[rank] = true;
+    });
+}
+
 plan::VersionInventory inventory_of(const segment::VersionId& id, const JobInventory& all, const StoreView& store,
                                     const std::vector<std::uint32_t>& node_of_rank, bool network) {
   plan::VersionInventory inventory;
@@ -49,13 +59,7 @@ plan::VersionInventory inventory_of(const segment::VersionId& id, const JobInven
   }
   inventory.holders = plan::PieceHolders(ranks, std::move(pieces));
   if (const auto kept = all.shares.find(id); network && kept != all.shares.end()) inventory.kept = kept->second;
-  const auto* stored = store.find(id);
-  if (stored == nullptr || stored->ranks != ranks) return inventory;
-  inventory.stored.resize(ranks);
-  for (const auto& segment : stored->segments)
-    segment.ranks.for_each([&](std::uint32_t rank) {
-      if (rank < ranks) inventory.stored[rank] = true;
-    });
+  if (const auto* stored = store.find(id); stored != nullptr) add_stored(inventory, ranks, *stored);
   return inventory;
 }
 
@@ -73,6 +77,34 @@ void place(VersionPlan& plan, const segment::VersionId& id, const JobInventory& 
   plan.node_of_rank = plan::place_writers(plan::PieceHolders(plan.ranks, std::move(pieces)), nodes);
   constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
   if (!fetched && nodes > 1) plan.node_of_rank.assign(plan.ranks, kNoNode);
+}
+
+/// The facts that the plans of all versions follow from.
+struct PlanFacts {
+  const JobInventory& all;
+  const StoreView& store;
+  const std::vector<std::uint32_t>& node_of_rank;
+  bool network = false;
+};
+
+// Plans how each rank gets its data. `fetches`: other nodes' data can be had.
+void plan_pieces(const segment::VersionId& id, VersionPlan& plan, const PlanFacts& facts, bool fetches) {
+  const auto pieces_for = [&](const std::vector<std::uint32_t>& node_of_rank, bool network) {
+    return plan::plan_recovery(inventory_of(id, facts.all, facts.store, node_of_rank, network), node_of_rank);
+  };
+  if (plan.ranks != facts.node_of_rank.size()) {
+    const bool fetched = facts.network && fetches;
+    place(plan, id, facts.all, fetched, 1 + *std::max_element(facts.node_of_rank.begin(), facts.node_of_rank.end()));
+    plan.pieces = pieces_for(plan.node_of_rank, fetched);
+    plan.on_nodes = plan.on_nodes && fetched;
+    return;
+  }
+  if (!fetches) {
+    plan.pieces = pieces_for(facts.node_of_rank, false);
+    plan.on_nodes = plan.on_nodes && !plan.pieces.whole();
+    if (plan.pieces.whole()) return;
+  }
+  plan.pieces = pieces_for(facts.node_of_rank, facts.network);
 }
 
 bool serves(const plan::RedundancyShare& share, const std::vector<bool>& ranks) {
@@ -172,21 +204,8 @@ VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
   for (const auto& stored : store.versions) note(stored.id, stored.ranks, false, true);
   std::erase_if(plans.of,
                 [](const auto& entry) { return entry.second.ranks == 0; });  // nobody could read how many ranks it has
-  for (auto& [id, plan] : plans.of) {
-    const bool fetched = network && !not_fetched.contains(id);
-    if (plan.ranks != ranks) {
-      place(plan, id, all, fetched, 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end()));
-      plan.pieces = plan::plan_recovery(inventory_of(id, all, store, plan.node_of_rank, fetched), plan.node_of_rank);
-      plan.on_nodes = plan.on_nodes && fetched;
-      continue;
-    }
-    if (not_fetched.contains(id)) {
-      plan.pieces = plan::plan_recovery(inventory_of(id, all, store, node_of_rank, false), node_of_rank);
-      plan.on_nodes = plan.on_nodes && !plan.pieces.whole();
-      if (plan.pieces.whole()) continue;
-    }
-    plan.pieces = plan::plan_recovery(inventory_of(id, all, store, node_of_rank, network), node_of_rank);
-  }
+  const PlanFacts facts{all, store, node_of_rank, network};
+  for (auto& [id, plan] : plans.of) plan_pieces(id, plan, facts, !not_fetched.contains(id));
   return plans;
 }
 

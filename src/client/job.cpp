@@ -188,10 +188,7 @@ base::Status Job::hold(const std::string& name, NameClaims::Access access) {
 
 void Job::add_incarnation(Opening& opening) {
   if (rank() != 0 || opening.name.empty()) return;
-  (void)base::caught("store", [&]() -> base::Status {
-    opening.incarnation = names_->incarnation(opening.name);
-    return {};
-  });
+  base::attempt([&] { opening.incarnation = names_->incarnation(opening.name); });
 }
 
 void Job::tell_incarnation(const std::string& name, std::uint64_t incarnation) {
@@ -211,54 +208,52 @@ base::Result<Opened> Job::exchange(Opening opening, const base::Status& mine) {
   return open_collective(*comm_, opening, mine);
 }
 
-base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, AheadOfOpening* ahead) {
-  base::Status ready = mine ? base::caught("engine", [this] { return engine_.take_commit(); }) : mine;
-  if (ready) ready = announce();
-  const bool begins = opening.operation == Operation::checkpoint;
-  if (ready && begins)
-    (void)base::caught("level node", [&]() -> base::Status {
+// Fills in what this rank brings to its opening. Gives its piece, if it staged one.
+std::optional<AheadOfOpening::Piece> Job::bring(Opening& opening, const base::Status& ready, AheadOfOpening* ahead) {
+  if (ready && opening.operation == Operation::checkpoint)
+    base::attempt([&] {
       opening.node_level_bits = 0;  // a rank that does not know its engine's promises reports none
       group_.add_node_levels(opening);
-      return {};
     });
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
+  opening.knows_next = ahead != nullptr;
   std::optional<AheadOfOpening::Piece> staged;
-  if (ahead != nullptr) {
-    opening.knows_next = true;
-    if (ready && !opening.engine_lost) staged = ahead->stage();
-    if (staged) opening.staged = {staged->attempt.created_ns, staged->busy};
-    if (!staged) opening.engine_lost = engine_.gone();
-  }
+  if (ahead == nullptr) return staged;
+  if (ready && !opening.engine_lost) staged = ahead->stage();
+  if (staged) opening.staged = {staged->attempt.created_ns, staged->busy};
+  if (!staged) opening.engine_lost = engine_.gone();
+  return staged;
+}
+
+base::Result<Opened> Job::begin(Opening opening, const base::Status& mine, AheadOfOpening* ahead) {
+  base::Status ready = mine ? base::caught("engine", [this] { return engine_.take_commit(); }) : mine;
+  if (ready) ready = announce();
+  const auto staged = bring(opening, ready, ahead);
   auto opened = exchange(opening, ready);
   if (opened && opened->ahead == StagedAhead::by_all && opened->any_engine_lost) opened->ahead = StagedAhead::by_some;
   const bool agreed = opened && opened->ahead == StagedAhead::by_all;
   if (agreed) {
     comm_->last();
-    opened->root_words[0] = staged->attempt.created_ns;
-    opened->root_words[1] = staged->attempt.nonce;
+    opened->attempt = staged->attempt;
   } else if (ahead != nullptr) {
     ahead->abort(!opened || opened->ahead == StagedAhead::by_some);
   }
   if (!opened) return opened;  // moved: PERDURE_CHECK copies, which needs memory
   if (opened->any_engine_lost) PERDURE_CHECK(attach());
   tell_incarnation(opening.name, opened->incarnation);
+  if (opening.operation != Operation::checkpoint) return opened;
   // A rank that fails here leaves a call that has more exchanges. If it has none, the others go on with their
   // agreement, and so does this rank.
-  if (begins && !agreed) note_node_levels(opening, *opened);
-  if (begins && agreed)
-    (void)base::caught("level node", [&]() -> base::Status {
-      note_node_levels(opening, *opened);
-      return {};
-    });
+  if (!agreed) note_node_levels(opening, *opened);
+  if (agreed) base::attempt([&] { note_node_levels(opening, *opened); });
   return opened;
 }
 
 // Promises of earlier engines do not bind new ones.
 void Job::note_node_levels(const Opening& opening, const Opened& opened) {
-  group_.note_node_levels(
-      {opening.name, static_cast<std::uint64_t>(opening.version), {opened.root_words[0], opened.root_words[1]}},
-      opened.any_engine_lost ? 0 : opened.node_level_bits);
+  group_.note_node_levels({opening.name, static_cast<std::uint64_t>(opening.version), opened.attempt},
+                          opened.any_engine_lost ? 0 : opened.node_level_bits);
 }
 
 std::vector<ipc::PlannedSegment> Job::my_segments(const std::vector<plan::SegmentPlan>& segments) const {
@@ -274,11 +269,7 @@ std::vector<ipc::PlannedSegment> Job::my_segments() const {
 
 // The others meet afterwards, whatever this rank can still say of its names: those end with their lease.
 void Job::leave(Names names) {
-  if (names == Names::release)
-    (void)base::caught("owner", [this]() -> base::Status {
-      names_->release();
-      return {};
-    });
+  if (names == Names::release) base::attempt([this] { names_->release(); });
   engine_.disconnect();
   hosted_.reset();
 }

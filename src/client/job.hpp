@@ -70,8 +70,8 @@ class Job {
   /// [collective] Makes an open_collective() with the leaders of the job's nodes, as all calls of a job do.
   base::Result<Opened> exchange(Opening opening, const base::Status& mine);
   /// [collective] Begins every collective call: agreement on the call, and new engines if some died. `ahead`, if any,
-  /// is staged before. If all ranks have staged, that was the last exchange of the call, and root_words are the
-  /// attempt. Otherwise `ahead` was aborted.
+  /// is staged before. If all ranks have staged, that was the last exchange of the call, of the attempt that they
+  /// staged. Otherwise `ahead` was aborted.
   base::Result<Opened> begin(Opening opening, const base::Status& mine, AheadOfOpening* ahead = nullptr);
   /// [local] Tells the engine the needs of this rank's next capture, if they changed since the last collective call. A
   /// dead engine is no failure: attaching to the next one tells it.
@@ -96,6 +96,7 @@ class Job {
   base::Status attach_once();
   void tell_what_is_not_stored();
   base::Status connect(const std::string& socket);
+  std::optional<AheadOfOpening::Piece> bring(Opening& opening, const base::Status& ready, AheadOfOpening* ahead);
   void note_node_levels(const Opening& opening, const Opened& opened);
   base::Result<std::string> find_socket(base::ConstByteSpan mine);
 

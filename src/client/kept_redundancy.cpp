@@ -74,11 +74,10 @@ base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
   auto names = gather_names(job);
   std::vector<ipc::StoredName> stored;
   if (names && job.rank() == 0)
-    (void)base::caught("store", [&]() -> base::Status {
+    base::attempt([&] {
       names->merge(job.known().names());
       for (const auto& name : *names)
         for (auto& run : stored_runs(job.store(), name, branch_of_last(job, name))) stored.push_back(std::move(run));
-      return {};
     });
   PERDURE_CHECK(agree(job.comm(), names ? base::Status() : base::Status(base::fail(names.error()))));
   PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), base::encode_fields(stored), 0));

@@ -57,10 +57,10 @@ base::Result<bool> meet_at(Job& job, const MeetingPlace& at, bool here) {
   Opening opening;
   opening.operation = Operation::meet;
   opening.mark = at.mark;
-  opening.wish = here;
+  opening.here = here;
   const auto opened = job.exchange(opening, {});
   if (!opened) return base::fail(late_at(at, opened.error()));
-  if (opened->greatest_mark == opened->least_mark) return opened->any_wish;
+  if (opened->greatest_mark == opened->least_mark) return opened->any_here;
   if (at.apart != nullptr) *at.apart = true;
   return base::fail(places_of_all(job.comm(), at.text, opened->greatest_mark == at.mark).error());
 }

@@ -175,8 +175,11 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
   };
   if (!read && read.error().code == PERDURE_CORRUPT) return try_to_replace_damaged(name, read.error(), watch);
   if (!read && lasts(read.error())) return base::fail(read.error());
-  if (!read) return base::Status();
-  const std::optional<store::Owner>& there = *read;
+  return read ? take_from(name, access, *read, watch) : base::Status();
+}
+
+std::optional<base::Status> NameClaims::take_from(const std::string& name, Access access,
+                                                  const std::optional<store::Owner>& there, store::OwnerWatch& watch) {
   if (!there && access == Access::read) return base::Status();
   if (there && there->job != self_.job) return base::fail(of_another_job(name, *there));
   if (there && !there->study.empty() && !self_.study.empty() && there->study != self_.study)
@@ -289,10 +292,7 @@ void NameClaims::renew() {
 }
 
 NameClaims::~NameClaims() {
-  (void)base::caught("owner", [this]() -> base::Status {
-    release();
-    return {};
-  });
+  base::attempt([this] { release(); });
 }
 
 void NameClaims::release() {

@@ -51,6 +51,8 @@ class NameClaims {
 
  private:
   /// Takes the name if that is decided; nothing: look again.
+  std::optional<base::Status> take_from(const std::string& name, Access access,
+                                        const std::optional<store::Owner>& there, store::OwnerWatch& watch);
   std::optional<base::Status> try_to_take(const std::string& name, Access access, store::OwnerWatch& watch);
   plan::LeaseFacts facts_of(const store::Owner& there, store::OwnerWatch& watch) const;
   std::optional<base::Status> try_to_replace_damaged(const std::string& name, const base::Error& damage,

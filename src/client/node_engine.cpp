@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "capture/source.hpp"
-#include "client/slot_codec.hpp"
+#include "client/slot_reading.hpp"
 
 namespace perdure::client {
 

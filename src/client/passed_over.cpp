@@ -16,6 +16,10 @@ bool is_committed(const JobInventory& all, const segment::VersionId& id) {
                      [&](const NodeHolding& holding) { return holding.held.committed && holding.held.id == id; });
 }
 
+bool is_a_part(const segment::VersionId& id, const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
+  return !plan.pieces.whole() && (is_committed(all, id) || store.find(id) != nullptr);
+}
+
 std::string written_by(const StoredVersionView& stored) {
   return "it was written by " + std::to_string(stored.ranks) + " ranks";
 }
@@ -29,7 +33,7 @@ std::vector<PassedOver> newer_than(const segment::VersionId& chosen, const Versi
     return id.name == chosen.name && id.attempt > chosen.attempt && candidates.contain(id);
   };
   for (const auto& [id, plan] : plans.of) {
-    if (!is_newer(id) || plan.pieces.whole() || (!is_committed(all, id) && store.find(id) == nullptr)) continue;
+    if (!is_newer(id) || !is_a_part(id, plan, all, store)) continue;
     found.emplace(id, plan.on_nodes && plan.pieces.lost ? *plan.pieces.lost : kPartOnly);
   }
   for (const auto& stored : store.versions)

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/scatter.hpp"
-#include "client/slot_codec.hpp"
 #include "client/slot_reading.hpp"
 #include "segment/reader.hpp"
 
@@ -101,6 +100,15 @@ base::Status RankImage::read_here(std::size_t chunk, const std::vector<capture::
   return outcome;
 }
 
+// A chunk that is not there, or has another content, is lost. A failing device, or refused memory, says nothing about
+// the chunk.
+void RankImage::note_bad(std::size_t chunk, const base::Error& why) {
+  bad_[chunk] = true;
+  if (slots_[chunk].path.empty()) return;
+  if (why.code == PERDURE_CORRUPT || why.code == PERDURE_NOT_FOUND) set_aside(chunk, why);
+  if (why.code == PERDURE_IO) unread_[chunk] = why;
+}
+
 base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
   base::Status outcome = base::fail(PERDURE_NOT_FOUND, id_.text(), "no source has chunk " + std::to_string(chunk));
   if (!slots_.empty() && !bad_[chunk]) {
@@ -110,12 +118,7 @@ base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture:
       (in_slot ? read_.slots : read_.store) += piece_.chunks[chunk].length;
       return outcome;
     }
-    bad_[chunk] = true;
-    // A chunk that is not there, or has another content, is lost. A failing device, or refused memory, says nothing
-    // about the chunk.
-    const auto code = outcome.error().code;
-    if (in_slot && (code == PERDURE_CORRUPT || code == PERDURE_NOT_FOUND)) set_aside(chunk, outcome.error());
-    if (in_slot && code == PERDURE_IO) unread_[chunk] = outcome.error();
+    note_bad(chunk, outcome.error());
   }
   if (!stored_) return outcome;
   base::Status stored = read_from_store(chunk, spans);
@@ -132,10 +135,9 @@ void RankImage::set_aside(std::size_t chunk, const base::Error& why) {
 }
 
 void RankImage::set_aside_unread() {
-  (void)base::caught("engine", [this]() -> base::Status {
+  base::attempt([this] {
     for (const auto& [chunk, why] : unread_) set_aside(chunk, why);
     unread_.clear();
-    return {};
   });
 }
 

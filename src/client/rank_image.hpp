@@ -45,6 +45,7 @@ class RankImage {
   base::Status look_in_store(std::uint32_t rank);
   base::Status read_here(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   base::Status read_from_temporary(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
+  void note_bad(std::size_t chunk, const base::Error& why);
   void set_aside(std::size_t chunk, const base::Error& why);
   base::Status read_from_slot(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   base::Status read_from_store(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);

@@ -7,7 +7,7 @@
 #include "capture/generated_testing.hpp"
 #include "client/session.hpp"
 #include "client/version_reader.hpp"
-#include "client/version_writer.hpp"
+#include "client/write/version_writer.hpp"
 #include "comm/counting_testing.hpp"
 #include "engine/host/node_directory.hpp"
 #include "os/file.hpp"
@@ -53,11 +53,11 @@ class JobOfThreads : public testing::Test {
   /// Makes the next attempt at this version, of which no rank has written anything.
   static segment::VersionId attempt_at(Job& job, std::int64_t version) {
     Opening opening{Operation::checkpoint, "app", version};
-    opening.root_words[0] = job.known().next_attempt("app", os::wall_clock_ns());
-    opening.root_words[1] = plan::nonce_on(plan::kFirstBranch, os::random_u64());
+    opening.attempt = {job.known().next_attempt("app", os::wall_clock_ns()),
+                       plan::nonce_on(plan::kFirstBranch, os::random_u64())};
     const auto opened = job.begin(opening, {});
     EXPECT_TRUE(opened);
-    return {"app", static_cast<std::uint64_t>(version), {opened->root_words[0], opened->root_words[1]}};
+    return {"app", static_cast<std::uint64_t>(version), opened->attempt};
   }
   static base::Status stage(VersionWriter& writer, const segment::VersionId& id) {
     base::Status outcome = writer.begin(id);

@@ -57,6 +57,22 @@ os::CpuSet cpus_on(const affinity::MachineImage& machine, std::uint32_t node) {
 
 using Spans = std::map<std::uint32_t, std::vector<base::MemorySpan>>;  // spans of memory, by node
 
+// Gives the memory that the entries fill, by its node at the checkpoint.
+Spans spans_of(const capture::RegionTable& table, const std::vector<segment::RegionEntry>& stored,
+               const std::vector<std::int32_t>& to) {
+  Spans spans;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const auto& entry = stored[i];
+    if (entry.attributes.empty() || to[i] == capture::kNoRegion) continue;
+    const auto* region = table.find(to[i]);
+    if (!is_dense(region, entry)) continue;
+    const auto first = first_page_bytes(region->address);
+    for (const auto& part : affinity::pages_on_nodes(affinity::nodes_of(entry), entry.bytes(), first, os::page_size()))
+      spans[part.node].push_back({region->address + part.begin, part.bytes});
+  }
+  return spans;
+}
+
 }  // namespace
 
 RegionPlaces::RegionPlaces(const config::Config& config)
@@ -112,20 +128,10 @@ void RegionPlaces::bring_back(const capture::RegionTable& table, const std::vect
   if (threads_.empty() && !pages) return;
   const auto then = affinity::places_of(stored);
   if (!then) return;
+  const Spans spans = pages ? spans_of(table, stored, to) : Spans();
   std::map<std::uint32_t, std::uint64_t> bytes;  // bytes by the node at the checkpoint
-  Spans spans;
-  for (std::size_t i = 0; i < stored.size(); ++i) {
-    const auto& entry = stored[i];
-    if (!pages || entry.attributes.empty() || to[i] == capture::kNoRegion) continue;
-    const auto* region = table.find(to[i]);
-    if (!is_dense(region, entry)) continue;
-    const auto first = first_page_bytes(region->address);
-    for (const auto& part :
-         affinity::pages_on_nodes(affinity::nodes_of(entry), entry.bytes(), first, os::page_size())) {
-      bytes[part.node] += part.bytes;
-      spans[part.node].push_back({region->address + part.begin, part.bytes});
-    }
-  }
+  for (const auto& [node, parts] : spans)
+    for (const auto& part : parts) bytes[node] += part.length;
   const auto& machine = affinity::machine_here();
   const auto places = affinity::places_here(*then, bytes, machine, os::own_cpus());
   set_masks(places);

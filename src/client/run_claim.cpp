@@ -130,12 +130,11 @@ void RunClaim::leave() {
 }
 
 RunClaim::~RunClaim() {
-  (void)base::caught("runner", [this]() -> base::Status {
+  base::attempt([this] {
     stop();
     store::Owner ended = written_;
     ended.ended = true;
     set(ended);
-    return {};
   });
 }
 

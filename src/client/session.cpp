@@ -13,7 +13,7 @@
 #include "client/meeting.hpp"
 #include "client/messages.hpp"
 #include "client/version_reader.hpp"
-#include "client/version_writer.hpp"
+#include "client/write/direct_write.hpp"
 #include "comm/patience.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
@@ -41,6 +41,7 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   }));
   PERDURE_TRY(session->job_, Job::open(std::move(comm), options, settings));
   session->places_.emplace(session->job_->config());
+  session->on_write_.emplace(*session->job_, session->regions_, *session->places_);
   session->due_.emplace(session->job_->config());
   return session;
 }
@@ -61,7 +62,7 @@ base::Status Session::check_chunks(const capture::Region& region) const {
 
 base::Status Session::protect(const capture::Region& region) {
   PERDURE_CHECK(check_chunks(region));
-  if (flight_ && regions_.find(region.id) != nullptr) flight_->end();
+  if (regions_.find(region.id) != nullptr) on_write_->end_copying();
   if (regions_.regions().size() == kMaxRegions && regions_.find(region.id) == nullptr)
     return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
                       "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
@@ -74,7 +75,7 @@ base::Status Session::protect(const capture::Region& region) {
 }
 
 base::Status Session::unprotect(std::int32_t id) {
-  if (flight_) flight_->end();  // its memory may be given back
+  on_write_->end_copying();  // its memory may be given back
   PERDURE_CHECK(regions_.unprotect(id));
   followed_.forget(id);
   job_->engine().expect(regions_.bytes(), regions_.has_parts());
@@ -89,14 +90,6 @@ base::Status Session::find_regions() {
   return {};
 }
 
-base::Status Session::checkpoint(std::string_view name, std::int64_t version) {
-  return checkpoint_when_asked(name, version, nullptr);
-}
-
-base::Status Session::checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
-  return checkpoint_when_asked(name, version, &source);
-}
-
 // A request that arrives during the call asks for the next checkpoint.
 base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source) {
   const std::uint64_t asked = due_->asked();
@@ -108,9 +101,8 @@ base::Status Session::checkpoint_when_asked(std::string_view name, std::int64_t 
 
 // Notes the name after a first start, too, which had nothing to restore.
 void Session::note_name(std::string_view name) {
-  (void)base::caught("perdure", [&]() -> base::Status {
+  base::attempt([&] {
     if (segment::check_name(name)) due_->uses(name);
-    return {};
   });
 }
 
@@ -128,92 +120,72 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   const std::uint64_t begun = os::monotonic_ns();
   os::crash_point(os::CrashPoint::checkpoint_begin);
   tell_step(begun);
-  base::Status ready = base::caught("checkpoint", [&] { return may_begin(name, version, source); });
+  SmallWrite small(*job_, regions_, *places_, next_, name, begun);
   Opening opening{Operation::checkpoint, name, version};
   segment::VersionId id{name, static_cast<std::uint64_t>(version), {}};
-  auto next = next_.take(name, begun);
-  plan::Branch branch = plan::kFirstBranch;  // at rank 0
-  if (job_->rank() == 0 && ready)
-    ready = base::caught("checkpoint", [&]() -> base::Status {
-      PERDURE_TRY(branch, draw_attempt(opening, next));
-      return {};
-    });
-  if (ready)
-    ready = base::caught("checkpoint", [&]() -> base::Status {
-      opening.regions = arrays_.news(regions_);
-      opening.wish = source != nullptr || !may_stage_ahead(opening.regions);
-      if (job_->rank() != 0 || opening.wish) return {};
-      opening.next_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
-      opening.next_words[1] = plan::nonce_on(branch, os::random_u64());
-      return {};
-    });
-  std::optional<PieceAhead> ahead;
-  if (next)
-    (void)base::caught("checkpoint", [&]() -> base::Status {
-      id.attempt = next->attempt;
-      ahead.emplace(*job_, regions_, *places_, id);
-      if (!ready || opening.wish || !next->lasts) ahead->leave_out();
-      return {};
-    });
-  PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready, ahead ? &*ahead : nullptr));
-  id.attempt = {opened.root_words[0], opened.root_words[1]};
-  const bool ahead_of_all = opened.ahead == StagedAhead::by_all;
-  const bool in_step = !opened.any_wish && (ahead_of_all || opened.ahead == StagedAhead::not_told);
-  const base::Status outcome =
-      ahead_of_all ? commit_ahead(*ahead, !opened.any_busy) : capture_agreed(id, source, opened.regions);
-  // Rank 0 knows best how old the attempt's time is; a single rank that does not stage is enough to prevent its use.
-  if (in_step) keep_next_attempt(name, opened, job_->rank() == 0 ? begun : os::monotonic_ns());
+  const base::Status ready = base::caught("checkpoint", [&]() -> base::Status {
+    PERDURE_CHECK(may_begin(name, version, source));
+    return describe(opening, small, source != nullptr);
+  });
+  AheadOfOpening* const ahead = small.ahead(opening, ready.has_value());
+  PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready, ahead));
+  id.attempt = opened.attempt;
+  const base::Status outcome = write(id, opened, small, source);
+  small.keep_next(name, opened);
   os::crash_point(os::CrashPoint::checkpoint_committed);
-  if (outcome && !flight_) (void)note_captured(id);
+  if (outcome && !on_write_->in_flight()) (void)on_write_->note_captured(id);
   // A rank that failed at its commit would not wait with the others.
-  if (job_->group().joined() && job_->config().boolean("redundancy.in_call") && agree(job_->comm(), outcome))
+  if (replicates_in_call(*job_) && agree(job_->comm(), outcome))
     (void)job_->group().wait_node_level(id, seconds_to_ns(job_->config().real("checkpoint.timeout")));
   left_ns_ = os::monotonic_ns();
   progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
   return outcome;
 }
 
-// Draws an attempt on the branch that is written, at rank 0, and tells whether the one drawn before is still good.
-base::Result<plan::Branch> Session::draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next) {
+// [local] Tells what the others have to know of this rank, and from rank 0 the attempts at this version and the next.
+base::Status Session::describe(Opening& opening, SmallWrite& small, bool of_source) {
+  plan::Branch branch = plan::kFirstBranch;
+  if (job_->rank() == 0) {
+    PERDURE_TRY(branch, draw_attempt(opening, small));
+  }
+  opening.regions = arrays_.news(regions_);
+  opening.next.refused = of_source || on_write_->applies() || !small.may_stage(opening.regions);
+  if (job_->rank() == 0 && !opening.next.refused) opening.next.attempt = attempt_on(branch, opening.name);
+  return {};
+}
+
+segment::Attempt Session::attempt_on(plan::Branch branch, const std::string& name) {
+  return {job_->known().next_attempt(name, os::wall_clock_ns()), plan::nonce_on(branch, os::random_u64())};
+}
+
+// Draws an attempt on the branch that is written, at rank 0.
+base::Result<plan::Branch> Session::draw_attempt(Opening& opening, SmallWrite& small) {
   const std::string& name = opening.name;
   PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
   PERDURE_TRY(const plan::Branch branch, branch_to_write(*job_, name));
-  if (next)
-    next->lasts = next->lasts && job_->known().is_newest(name, next->attempt.created_ns) &&
-                  plan::branch_of(next->attempt.nonce) == branch;
-  opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
-  opening.root_words[1] = plan::nonce_on(branch, os::random_u64());
+  small.check(name, branch);
+  opening.attempt = attempt_on(branch, name);
   // A version is written once: an existing one is never overwritten silently (option checkpoint.replace).
   if (!job_->config().boolean("checkpoint.replace"))
     PERDURE_CHECK(job_->known().check_free(name, static_cast<std::uint64_t>(opening.version)));
   return branch;
 }
 
-// Only small captures may stage ahead, and only if the engine's answer does not depend on other ranks.
-bool Session::may_stage_ahead(const RegionNews& news) const {
-  const bool in_call = job_->group().joined() && job_->config().boolean("redundancy.in_call");
-  return regions_.bytes() <= ipc::kMostInMessage && !news.arrays && !news.declared.changed && !on_write() && !in_call &&
-         !job_->engine().paced();
-}
-
-// A rank that failed to remember the attempt falls back to staging after the opening.
-void Session::keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns) {
-  (void)base::caught("checkpoint", [&]() -> base::Status {
-    next_.told(name, {opened.next_words[0], opened.next_words[1]}, drawn_ns);
-    return {};
-  });
-}
-
-base::Status Session::commit_ahead(PieceAhead& ahead, bool wanted) {
+// [collective] Writes this rank's piece by the protocol of the call.
+base::Status Session::write(const segment::VersionId& id, const Opened& opened, SmallWrite& small,
+                            capture::Source* source) {
+  const bool staged = opened.ahead == StagedAhead::by_all;
+  if (!staged) PERDURE_CHECK(arrays_.agree(job_->comm(), opened.regions, ArrayAgreement::For::checkpoint, regions_));
   os::crash_point(os::CrashPoint::checkpoint_agreed);
-  progress_.last_bytes = regions_.bytes();
-  return base::caught("checkpoint", [&] { return ahead.commit(wanted); });
-}
-
-base::Status Session::capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news) {
-  PERDURE_CHECK(arrays_.agree(job_->comm(), news, ArrayAgreement::For::checkpoint, regions_));
-  os::crash_point(os::CrashPoint::checkpoint_agreed);
-  return capture(id, source);
+  DirectWrite direct(*job_, regions_, *places_, source);
+  Protocol* protocol = &direct;
+  if (staged)
+    protocol = &small;
+  else if (source == nullptr && on_write_->applies())
+    protocol = &*on_write_;
+  const base::Status outcome = protocol->write(id, opened);
+  progress_.last_bytes = protocol->bytes().value_or(progress_.last_bytes);
+  return outcome;
 }
 
 // The next call finds out about a lost engine.
@@ -221,30 +193,6 @@ void Session::tell_step(std::uint64_t entered_ns) {
   const std::uint64_t left_ns = std::exchange(left_ns_, 0);
   if (left_ns == 0 || !job_->engine().connected()) return;
   (void)base::caught("engine", [&] { return job_->engine().channel().tell(ipc::Step{entered_ns - left_ns}); });
-}
-
-base::Status Session::capture(const segment::VersionId& id, capture::Source* source) {
-  if (source == nullptr && on_write()) return capture_on_write(id);
-  std::optional<PlacedSource> regions;
-  std::optional<VersionWriter> writer;
-  const base::Status captured = base::caught("checkpoint", [&]() -> base::Status {
-    if (source == nullptr) source = &regions.emplace(regions_, *places_);
-    writer.emplace(*job_, *source);
-    PERDURE_CHECK(writer->begin(id));
-    PERDURE_CHECK(writer->put_all());
-    progress_.last_bytes = writer->bytes();
-    return writer->stage();
-  });
-  os::crash_point(os::CrashPoint::checkpoint_staged);
-  // All ranks know the outcome then, and tell their engine.
-  const auto agreed = agree_on(job_->comm(), captured, writer && !writer->busy());
-  const bool waits = job_->group().joined() && job_->config().boolean("redundancy.in_call");
-  if (agreed && !waits) job_->comm().last();
-  return base::caught("checkpoint", [&]() -> base::Status {
-    if (agreed) return writer->commit(*agreed);
-    if (writer) writer->abort();
-    return base::fail(agreed.error());
-  });
 }
 
 base::Result<std::uint64_t> Session::latest(std::string_view of_name, Adopt goes_on) {
@@ -267,22 +215,27 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name, Adopt goes
   });
 }
 
-base::Result<segment::RegionEntry> Session::stored_size(std::string_view name, std::int64_t version, std::int32_t id) {
-  return collective([&] { return read_size(std::string(name), version, id); });
-}
-
-base::Result<segment::RegionEntry> Session::read_size(const std::string& name, std::int64_t version, std::int32_t id) {
-  base::Status ready = segment::check_name(name);
-  if (ready) ready = check_version(version, true);
-  if (ready) ready = job_->hold(name, NameClaims::Access::read);
-  VersionReader reader(*job_);
-  base::Status fetched;
-  Opening opening{Operation::stored_size, name, version};
-  opening.regions.local = true;  // memory of one rank
+// [collective] Chooses and fetches the version of a question about its content. `fetched` is the same on all ranks.
+base::Status Session::fetch(VersionReader& reader, const Opening& opening, base::Status& fetched) {
+  base::Status ready = segment::check_name(opening.name);
+  if (ready) ready = check_version(opening.version, true);
+  if (ready) ready = job_->hold(opening.name, NameClaims::Access::read);
   do {
     PERDURE_CHECK(reader.choose(opening, ready));
     fetched = reader.fetch();
   } while (!fetched && reader.leave_to_store(fetched.error()));
+  return {};
+}
+
+base::Result<segment::RegionEntry> Session::stored_size(std::string_view name, std::int64_t version, std::int32_t id) {
+  return collective([&] { return read_size({Operation::stored_size, std::string(name), version}, id); });
+}
+
+base::Result<segment::RegionEntry> Session::read_size(Opening opening, std::int32_t id) {
+  opening.regions.local = true;  // memory of one rank
+  VersionReader reader(*job_);
+  base::Status fetched;
+  PERDURE_CHECK(fetch(reader, opening, fetched));
   std::vector<segment::RegionEntry> entries;
   PERDURE_CHECK(agree_after(job_->comm(), "restore", [&]() -> base::Status {
     const auto located = base::caught("restore", [&]() -> base::Status {
@@ -303,57 +256,42 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
 }
 
 base::Result<segment::ArrayEntry> Session::stored_array(std::string_view name, std::int64_t version, std::int32_t id) {
-  return collective([&] { return read_array(std::string(name), version, id); });
-}
-
-base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, std::int64_t version, std::int32_t id) {
-  base::Status ready = segment::check_name(name);
-  if (ready) ready = check_version(version, true);
-  if (ready) ready = job_->hold(name, NameClaims::Access::read);
-  VersionReader reader(*job_);
-  base::Status fetched;
-  do {
-    Opening opening{Operation::stored_size, name, version};
-    opening.detail = kPart;
-    PERDURE_CHECK(reader.choose(opening, ready));
-    fetched = reader.fetch();
-  } while (!fetched && reader.leave_to_store(fetched.error()));
-  ArrayRestore arrays(*job_, reader, regions_, {});
-  const base::Status described = fetched ? arrays.describe() : fetched;
-  (void)base::caught("restore", [&]() -> base::Status { return reader.commit_fetched(); });
-  reader.release();
-  PERDURE_CHECK(described);
-  return arrays.array(id);
+  return collective([&]() -> base::Result<segment::ArrayEntry> {
+    VersionReader reader(*job_);
+    base::Status fetched;
+    PERDURE_CHECK(fetch(reader, {Operation::stored_size, std::string(name), version, kPart}, fetched));
+    ArrayRestore arrays(*job_, reader, regions_, {});
+    const base::Status described = fetched ? arrays.describe() : fetched;
+    (void)base::caught("restore", [&]() -> base::Status { return reader.commit_fetched(); });
+    reader.release();
+    PERDURE_CHECK(described);
+    return arrays.array(id);
+  });
 }
 
 base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {
   left_ns_ = 0;  // the time between checkpoints now includes more than the application's own
   return collective([&] {
-    // Other ranks may not know of it, and make the exchange of a wait.
-    base::Status ready;
-    if (failed_ && failed_->first.name == name && failed_->first.version == static_cast<std::uint64_t>(version))
-      ready = base::fail(failed_->second);
-    return wait_level(*job_, std::string(name), version, level, timeout_s, ready);
+    // Other ranks may not know of a failure, and make the exchange of a wait.
+    return wait_level(*job_, std::string(name), version, level, timeout_s, on_write_->failure(name, version));
   });
 }
 
 base::Result<perdure_level> Session::level_reached(const std::string& name, std::int64_t version) {
-  const auto alone = engine_alone();
-  const bool in_flight = flight_ && flight_->id().name == name &&
-                         flight_->id().version == static_cast<std::uint64_t>(version) && !flight_->committed();
-  if (in_flight) return PERDURE_LEVEL_NONE;
+  const auto alone = on_write_->engine_alone();
+  if (on_write_->in_flight(name, version)) return PERDURE_LEVEL_NONE;
   return client::level_reached(*job_, name, version);
 }
 
 base::Status Session::progress(perdure_progress& known) {
-  const auto alone = engine_alone();
+  const auto alone = on_write_->engine_alone();
   const base::Status asked = read_progress(*job_, progress_);
   known = progress_;
   return asked;
 }
 
 base::Result<std::string> Session::next_report() {
-  const auto alone = engine_alone();
+  const auto alone = on_write_->engine_alone();
   return client::next_report(*job_);
 }
 
@@ -364,15 +302,15 @@ base::Status Session::retire(std::string_view name, std::int64_t version) {
 base::Result<bool> Session::any(bool here, const MeetingPlace* at) {
   const comm::Patience patience(at == nullptr ? 0 : at->seconds);
   if (at != nullptr)  // a capture that ends here is no exchange of the call
-    if (const auto finished = finish_capture(); !finished && finished.error().code == PERDURE_TIMEOUT)
+    if (const auto finished = on_write_->finish(); !finished && finished.error().code == PERDURE_TIMEOUT)
       return base::fail(late_at(*at, finished.error()));
   return collective([&]() -> base::Result<bool> {
     if (at != nullptr) return meet_at(*job_, *at, here);
     Opening opening;
     opening.operation = Operation::any;
-    opening.wish = here;
+    opening.here = here;
     PERDURE_TRY(const Opened opened, job_->exchange(opening, {}));
-    return opened.any_wish;
+    return opened.any_here;
   });
 }
 
@@ -393,15 +331,12 @@ base::Status Session::close(Closing closing, const std::string& why) {
   // The rank that failed reports its failure.
   const bool speaks = !outcome && (outcome.error().code != PERDURE_PEER_FAILED || job_->rank() == 0);
   if (speaks && closing != Closing::by_owner)
-    (void)base::caught("messages", [&]() -> base::Status {
-      Messages(job_->config()).say(why + ": " + outcome.error().text());
-      return {};
-    });
+    base::attempt([&] { Messages(job_->config()).say(why + ": " + outcome.error().text()); });
   return outcome;
 }
 
 base::Status Session::close_together() {
-  const base::Status finished = finish_capture();
+  const base::Status finished = on_write_->finish();
   bool met = false;
   const base::Status closed = collective([&] { return close_job(*job_, met); });
   if (!met) (void)base::caught("close", [&] { return close_job_alone(*job_); });  // acknowledged versions get stored
@@ -411,7 +346,7 @@ base::Status Session::close_together() {
 // A version that all ranks have copied needs no other call. If some rank has not copied it, it is no version, and no
 // rank was told of one.
 base::Status Session::close_alone() {
-  if (flight_) flight_->end();
+  on_write_->end_copying();
   return close_job_alone(*job_);
 }
 

@@ -12,18 +12,19 @@
 
 #include "capture/memory.hpp"
 #include "client/array_agreement.hpp"
-#include "client/capture_in_flight.hpp"
 #include "client/due.hpp"
 #include "client/followed_regions.hpp"
 #include "client/job.hpp"
 #include "client/meeting.hpp"
 #include "client/passed_over.hpp"
-#include "client/piece_ahead.hpp"
 #include "client/region_places.hpp"
-#include "plan/capture_choice.hpp"
+#include "client/write/on_write.hpp"
+#include "client/write/piece_ahead.hpp"
 
 namespace perdure::client {
 
+class RestoreTarget;
+class SmallWrite;
 class VersionReader;
 
 enum class Closing {
@@ -45,7 +46,6 @@ class Session {
   static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                                      const std::vector<std::string>& settings = {});
 
-  ~Session();
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
   base::Status name_thread(std::int32_t id) { return places_->name_thread(id); }
@@ -53,9 +53,13 @@ class Session {
   capture::RegionTable& regions() { return regions_; }
   FollowedRegions& followed() { return followed_; }
   // Collective calls allocate nothing before the point at which others may wait for this rank (exchanges.hpp).
-  base::Status checkpoint(std::string_view name, std::int64_t version);
+  base::Status checkpoint(std::string_view name, std::int64_t version) {
+    return checkpoint_when_asked(name, version, nullptr);
+  }
   /// Captures the data of `source`, once all ranks have agreed, instead of the protected regions.
-  base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source);
+  base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
+    return checkpoint_when_asked(name, version, &source);
+  }
   /// Says whether the first capture goes on from that version without a restore, as images of one process do.
   enum class Adopt { no, yes };
   base::Result<std::uint64_t> latest(std::string_view name, Adopt goes_on = Adopt::no);
@@ -102,41 +106,26 @@ class Session {
   base::Status checkpoint_when_asked(std::string_view name, std::int64_t version, capture::Source* source);
   void note_name(std::string_view name);
   base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
-  base::Result<plan::Branch> draw_attempt(Opening& opening, std::optional<NextAttempt::Known>& next);
-  bool may_stage_ahead(const RegionNews& news) const;
-  void keep_next_attempt(const std::string& name, const Opened& opened, std::uint64_t drawn_ns);
-  base::Status commit_ahead(PieceAhead& ahead, bool wanted);
-  base::Status capture_agreed(const segment::VersionId& id, capture::Source* source, const RegionNews& news);
-  base::Status capture(const segment::VersionId& id, capture::Source* source);
-  bool on_write() const;
-  base::Status capture_on_write(const segment::VersionId& id);
-  void tell_hindered(CaptureInFlight& flight);
-  base::Status note_captured(const segment::VersionId& id);
-  base::Status finish_capture();
+  base::Status describe(Opening& opening, SmallWrite& small, bool of_source);
+  base::Result<plan::Branch> draw_attempt(Opening& opening, SmallWrite& small);
+  segment::Attempt attempt_on(plan::Branch branch, const std::string& name);
+  base::Status write(const segment::VersionId& id, const Opened& opened, SmallWrite& small, capture::Source* source);
   base::Status close_together();
   base::Status close_alone();
   /// [collective] Begins every collective call: it first finishes the capture in flight.
   template <class Body>
   auto collective(Body body) {
-    (void)finish_capture();
+    (void)on_write_->finish();
     return job_->comm().call(std::move(body));
   }
-  std::unique_lock<std::mutex> engine_alone() { return flight_ ? flight_->engine() : std::unique_lock<std::mutex>(); }
-  base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
-  base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
-  struct Outcome;
+  base::Status fetch(VersionReader& reader, const Opening& opening, base::Status& fetched);
+  base::Result<segment::RegionEntry> read_size(Opening opening, std::int32_t id);
   void tell_regions(Opening& opening, const RegionNews& declared, const std::vector<std::int32_t>& wanted) const;
-  base::Status restore_all(const std::string& name, std::int64_t version,
-                           const std::optional<std::span<const std::int32_t>>& ids,
-                           std::optional<std::string_view> branch);
-  using Attempt = std::function<base::Result<Outcome>(VersionReader& reader)>;
-  base::Result<Outcome> restore_chosen(VersionReader& reader, capture::MemoryTarget& target);
-  base::Result<Outcome> restore_chosen_to(VersionReader& reader, capture::Target& target);
-  base::Result<Outcome> restore_chosen_part(VersionReader& reader, std::uint32_t of, const capture::Region& target);
-  base::Result<bool> told_to_all(const VersionReader& reader, bool wrong_use, base::Status& outcome);
-  base::Result<Outcome> ended(VersionReader& reader, const base::Status& outcome, bool wrong_use, bool touched);
+  using Prepare = std::function<base::Result<std::unique_ptr<RestoreTarget>>(Opening& opening)>;
+  base::Status restore_to(Opening opening, base::Status ready, std::optional<std::string_view> branch,
+                          const Prepare& prepare);
   base::Status restore_newest(VersionReader& reader, const Opening& opening, const base::Status& ready,
-                              const Attempt& attempt);
+                              RestoreTarget* target);
   base::Status end_restore(VersionReader& reader, std::uint64_t begun);
   void tell_passed_over() const;
 
@@ -147,10 +136,7 @@ class Session {
   ArrayAgreement arrays_;
   std::uint64_t left_ns_ = 0;  // end of the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};
-  std::unique_ptr<CaptureInFlight> flight_;                           // begun by the last checkpoint, and not agreed on
-  std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last capture that failed after its call
-  std::string hindered_;                                              // why the last one was copied by its call
-  plan::CaptureChoice choice_;                                        // choices of capture.mode=auto
+  std::optional<OnWrite> on_write_;  // set in open()
   NextAttempt next_;
   std::optional<Restored> restored_;  // by the last restore
   std::optional<Restored> latest_;    // result of the last question for the latest

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "client/slot_codec.hpp"
 #include "client/slot_reading.hpp"
 #include "os/crash_point.hpp"
 
@@ -129,7 +128,7 @@ base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
       PERDURE_TRY(const auto here, guests());
       for (const auto& guest : here) {
         if (wanted.erase(chunk_of(guest)) == 0) continue;
-        source_ |= 4;
+        source_ |= kFromNodes;
         if (mine_.contains(chunk_of(guest))) PERDURE_CHECK(take_guest(guest, take));
       }
       return {};
@@ -228,7 +227,7 @@ base::Result<bool> SharedChunks::lend_round(Rounds& rounds, const Take& take) {
     PERDURE_TRY(const auto here, guests());
     for (const auto& guest : here) {
       if (!mine_.contains(chunk_of(guest))) continue;
-      source_ |= 2;
+      source_ |= kFromStore;
       PERDURE_CHECK(take_guest(guest, take));
     }
     return {};

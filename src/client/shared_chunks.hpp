@@ -19,7 +19,7 @@ class SharedChunks {
   /// [collective] Calls `take` once for each chunk that this rank is a user of, in any order. `readings`: the readings
   /// of this node, the same on all its ranks. All ranks get an error when one does.
   base::Status read(const std::vector<plan::ChunkReading>& readings, const Take& take);
-  /// Bits of perdure_progress::restore_source for data that came by guests: 4 from other nodes, 2 from the store.
+  /// Bits of perdure_progress::restore_source for data that came by guests: kFromNodes, kFromStore.
   int source() const { return source_; }
 
  private:

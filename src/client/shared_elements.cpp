@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "array/box_index.hpp"
 #include "base/field_codec.hpp"
 #include "base/hash.hpp"
 #include "client/agreement.hpp"
-#include "client/first_error.hpp"
 #include "client/told_boxes.hpp"
 #include "plan/shared_sum.hpp"
 
@@ -45,6 +43,42 @@ struct SharedElements::ToldValues {
   PERDURE_FIELDS(pairs)
 };
 
+// Adds the elements that both ranks have, if there are any.
+void SharedElements::add_pair(std::int32_t id, std::size_t other, const array::BoxIndex& mine,
+                              const std::vector<array::Box>& boxes) {
+  Pair pair{id, other, {}};
+  for (const auto& box : boxes)
+    mine.meeting(box, [&](std::size_t number) {
+      pair.boxes.push_back({number, *array::intersection(box, mine.boxes()[number])});
+    });
+  std::sort(pair.boxes.begin(), pair.boxes.end(), in_order);
+  if (!pair.boxes.empty()) pairs_.push_back(std::move(pair));
+}
+
+// Leaves the elements of an array that lower ranks have, too, to these. `pairs`: all of this array.
+std::optional<base::Error> SharedElements::leave_to_lower(const capture::Region& region, std::span<const Pair> pairs,
+                                                          std::size_t rank, capture::RegionTable& regions) {
+  if (pairs.size() > most_others_)
+    return base::Error{PERDURE_MISMATCH, region.text(),
+                       "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(pairs.size()) +
+                           " other ranks have, too",
+                       "declare what all ranks have as replicated, or let one rank own each element", false};
+  std::vector<Shared> elsewhere;
+  for (const Pair& pair : pairs)
+    if (pair.other < rank) elsewhere.insert(elsewhere.end(), pair.boxes.begin(), pair.boxes.end());
+  if (elsewhere.empty()) return std::nullopt;
+  const std::int32_t id = pairs.front().id;
+  auto left = region.part->leave(elsewhere);
+  left_[id] = std::move(elsewhere);
+  if (!left)
+    return base::Error{PERDURE_MISMATCH, region.text(),
+                       "what lower ranks do not have of rank " + std::to_string(rank) +
+                           "'s boxes is too much to say: " + left.error().cause,
+                       "let boxes of different ranks overlap less", false};
+  regions.place(id, std::move(*left));
+  return std::nullopt;
+}
+
 base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::RegionTable& regions) {
   any_ = any;
   pairs_.clear();
@@ -74,14 +108,7 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
         if (from == rank) return base::Status();
         return base::caught("arrays", [&]() -> base::Status {
           return each_told(bytes, wholes, [&](std::size_t i, const std::vector<array::Box>& boxes) {
-            const array::BoxIndex& index = mine[i].second;
-            Pair pair{mine[i].first, from, {}};
-            for (const auto& box : boxes)
-              index.meeting(box, [&](std::size_t number) {
-                pair.boxes.push_back({number, *array::intersection(box, index.boxes()[number])});
-              });
-            std::sort(pair.boxes.begin(), pair.boxes.end(), in_order);
-            if (!pair.boxes.empty()) pairs_.push_back(std::move(pair));
+            add_pair(mine[i].first, from, mine[i].second, boxes);
           });
         });
       });
@@ -91,29 +118,10 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
     PERDURE_CHECK(heard);
     std::sort(pairs_.begin(), pairs_.end(),
               [](const Pair& a, const Pair& b) { return std::tie(a.id, a.other) < std::tie(b.id, b.other); });
-    for (std::size_t i = 0; i < pairs_.size() && !wrong;) {
+    for (std::size_t i = 0, end = 0; i < pairs_.size() && !wrong; i = end) {
       wrong_id = pairs_[i].id;
-      std::vector<Shared> elsewhere;
-      std::size_t others = 0;
-      for (; i < pairs_.size() && pairs_[i].id == wrong_id; ++i, ++others)
-        if (pairs_[i].other < rank) elsewhere.insert(elsewhere.end(), pairs_[i].boxes.begin(), pairs_[i].boxes.end());
-      const auto& region = *regions.find(wrong_id);
-      if (others > most_others_) {
-        wrong = base::Error{PERDURE_MISMATCH, region.text(),
-                            "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(others) +
-                                " other ranks have, too",
-                            "declare what all ranks have as replicated, or let one rank own each element", false};
-      } else if (!elsewhere.empty()) {
-        auto left = region.part->leave(elsewhere);
-        if (left)
-          regions.place(wrong_id, std::move(*left));
-        else
-          wrong = base::Error{PERDURE_MISMATCH, region.text(),
-                              "what lower ranks do not have of rank " + std::to_string(rank) +
-                                  "'s boxes is too much to say: " + left.error().cause,
-                              "let boxes of different ranks overlap less", false};
-        left_[wrong_id] = std::move(elsewhere);
-      }
+      while (end < pairs_.size() && pairs_[end].id == wrong_id) ++end;
+      wrong = leave_to_lower(*regions.find(wrong_id), std::span(pairs_).subspan(i, end - i), rank, regions);
     }
     return {};
   }));

@@ -2,8 +2,11 @@
 // Finds elements of arrays that several ranks have: the first of these ranks stores them. All must have the same
 // values, bit for bit. (docs/adr/0036)
 #include <map>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "array/box_index.hpp"
 #include "capture/region.hpp"
 #include "comm/communicator.hpp"
 
@@ -32,6 +35,9 @@ class SharedElements {
   };
   struct ToldHashes;
   struct ToldValues;
+  void add_pair(std::int32_t id, std::size_t other, const array::BoxIndex& mine, const std::vector<array::Box>& boxes);
+  std::optional<base::Error> leave_to_lower(const capture::Region& region, std::span<const Pair> pairs,
+                                            std::size_t rank, capture::RegionTable& regions);
   base::Status leave(capture::RegionTable& regions) const;
   struct Difference {  // the first difference that this rank knows of
     std::size_t pair = ~std::size_t{0}, box = 0;

@@ -2,6 +2,7 @@
 #include "client/version_reader.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/field_codec.hpp"
 #include "client/branch_to_write.hpp"
@@ -171,8 +172,32 @@ base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::
 
 }  // namespace
 
+// Ranks of any node may need it, of as many ranks as there are now or of others.
+bool VersionReader::is_for_others(const ipc::HeldSummary& held, const Opening& opening) const {
+  const bool there = held.stored || (job_.group().network_open() && held.spilled.empty());
+  const bool gathers = opening.regions.arrays || (opening.detail & kPart) != 0;
+  const bool gathered = held.ranks == job_.ranks() ? gathers : !opening.regions.local;
+  return (gathered || awaited_.contains(held.id)) && !there && job_.nodes().labels.size() > 1;
+}
+
 // The node that writes a temporary segment can read it. A rank that runs elsewhere now needs it published: its flush is
 // under way, or about to be. A failed flush is no reason to stop: other versions are left, and the engine reports it.
+// False: nobody needs it from the store.
+base::Result<bool> VersionReader::await_stored(const ipc::HeldSummary& held, const Opening& opening) {
+  if (!held.committed) return false;
+  ipc::Channel& channel = job_.engine().channel();
+  const auto elsewhere = [&](std::uint32_t rank) {
+    return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
+  };
+  const bool unlimited = std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);  // as long as it takes
+  if (!unlimited && (!is_for_others(held, opening) || waited_ns_ >= kLongestWait_ns)) return false;
+  const std::uint64_t begun = os::monotonic_ns();
+  const auto stored = channel.call(ipc::WaitStored{held.id, unlimited ? 0 : kLongestWait_ns - waited_ns_});
+  if (!stored && !channel.connected()) return base::fail(stored.error());
+  if (!unlimited) waited_ns_ += os::monotonic_ns() - begun;
+  return true;
+}
+
 base::Status VersionReader::report(const Opening& opening) {
   here_.told.clear();
   here_.kept.clear();
@@ -181,23 +206,9 @@ base::Status VersionReader::report(const Opening& opening) {
   const ipc::Inventory question{opening.name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
-  const bool gathers = opening.regions.arrays || (opening.detail & kPart) != 0;
-  const auto elsewhere = [&](std::uint32_t rank) {
-    return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
-  };
   for (const auto& held : reply.held) {
-    // Ranks of any node may need it, of as many ranks as there are now or of others.
-    const bool there = held.stored || (job_.group().network_open() && held.spilled.empty());
-    const bool gathered = held.ranks == job_.ranks() ? gathers : !opening.regions.local;
-    const bool for_others = (gathered || awaited_.contains(held.id)) && !there && job_.nodes().labels.size() > 1;
-    if (!held.committed) continue;
-    const bool unlimited = std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);  // as long as it takes
-    if (!unlimited && (!for_others || waited_ns_ >= kLongestWait_ns)) continue;
-    const std::uint64_t begun = os::monotonic_ns();
-    const auto stored = channel.call(ipc::WaitStored{held.id, unlimited ? 0 : kLongestWait_ns - waited_ns_});
-    if (!stored && !channel.connected()) return base::fail(stored.error());
-    if (!unlimited) waited_ns_ += os::monotonic_ns() - begun;
-    waited = true;
+    PERDURE_TRY(const bool waited_now, await_stored(held, opening));
+    waited = waited || waited_now;
   }
   if (waited) {
     PERDURE_TRY(reply, channel.call(question));
@@ -436,42 +447,62 @@ base::Result<VersionsOfName> VersionReader::there_is(const std::string& name, co
   return there;
 }
 
+namespace {
+
+// A call for the newest of a name, on any branch, asks for all versions of that name.
+bool is_asked_for(const segment::VersionId& id, const Opening& opening, const plan::Line& line) {
+  if (id.name != opening.name || (opening.version < 0 && !branch_in(opening.detail))) return id.name == opening.name;
+  const bool of_line = line.empty() || plan::on_line(line, id.attempt);
+  return of_line && (opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version));
+}
+
+using IsAskedFor = std::function<bool(const segment::VersionId& id)>;
+
+Evidence evidence_of(const IsAskedFor& asked_for, const JobInventory& all, const StoreView& store,
+                     const std::set<segment::VersionId>& excluded) {
+  Evidence evidence;
+  for (const auto& version : store.versions) evidence.in_store.push_back(version.id);
+  std::copy_if(excluded.begin(), excluded.end(), std::back_inserter(evidence.failed), asked_for);
+  for (const auto& [node, held] : all.held) {
+    if (!asked_for(held.id)) continue;
+    evidence.on_nodes.push_back(held.id);
+    if (!held.unreachable.empty()) evidence.unreachable.push_back(held.id);
+  }
+  for (const auto& [node, kept] : all.kept)
+    if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
+  return evidence;
+}
+
+// Says what the newest version on nodes lacks.
+std::string newest_lost(const IsAskedFor& asked_for, const VersionPlans& plans) {
+  const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
+  for (const auto& entry : plans.of)
+    if (entry.second.on_nodes && asked_for(entry.first) && !entry.second.pieces.whole() &&
+        (newest == nullptr || newest->first.attempt < entry.first.attempt))
+      newest = &entry;
+  return newest == nullptr ? "" : "; of " + newest->first.text() + ", " + *newest->second.pieces.lost;
+}
+
+}  // namespace
+
 base::Error VersionReader::nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                                          const StoreView& store) const {
   const auto branch = branch_in(opening.detail);
-  const auto asked_for = [&](const segment::VersionId& id) {
-    if (id.name != opening.name || (opening.version < 0 && !branch)) return id.name == opening.name;
-    const bool of_line = store.line.empty() || plan::on_line(store.line, id.attempt);
-    return of_line && (opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version));
-  };
+  const IsAskedFor asked_for = [&](const segment::VersionId& id) { return is_asked_for(id, opening, store.line); };
   auto there = there_is(opening.name, all, store);
   if (!there) return there.error();
-  Evidence evidence;
+  auto evidence = evidence_of(asked_for, all, store, passed_.excluded);
   auto aside = job_.store().set_aside(opening.name);
   if (!aside && aside.error().code != PERDURE_NOT_FOUND) return aside.error();
   there->remains = there->remains || (aside && !aside->empty());
   if (aside)
     for (auto& segment : *aside)
       if (asked_for(segment.id)) evidence.aside.push_back(std::move(segment));
-  for (const auto& version : store.versions) evidence.in_store.push_back(version.id);
-  for (const auto& id : passed_.excluded)
-    if (asked_for(id)) evidence.failed.push_back(id);
-  for (const auto& [node, held] : all.held)
-    if (asked_for(held.id)) evidence.on_nodes.push_back(held.id);
-  for (const auto& [node, held] : all.held)
-    if (asked_for(held.id) && !held.unreachable.empty()) evidence.unreachable.push_back(held.id);
-  for (const auto& [node, kept] : all.kept)
-    if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
   base::Error error = absence(opening.name, opening.version, evidence);
   if (error.code == PERDURE_NOT_FOUND && (opening.version >= 0 || branch) && there->any())
     return no_such_version(opening.name, opening.version, branch, *there);
   add_left_branch(opening.version, *there, error);
-  const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
-  for (const auto& entry : plans.of)
-    if (entry.second.on_nodes && asked_for(entry.first) && !entry.second.pieces.whole() &&
-        (newest == nullptr || newest->first.attempt < entry.first.attempt))
-      newest = &entry;
-  if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + *newest->second.pieces.lost;
+  error.cause += newest_lost(asked_for, plans);
   return error;
 }
 

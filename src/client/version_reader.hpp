@@ -14,6 +14,9 @@
 
 namespace perdure::client {
 
+/// The bits of perdure_progress::restore_source.
+inline constexpr int kFromTier = 1, kFromStore = 2, kFromNodes = 4;
+
 class VersionReader {
  public:
   explicit VersionReader(Job& job) : job_(job) {}
@@ -99,6 +102,8 @@ class VersionReader {
     bool failed = false;
   };
   base::Status report(const Opening& opening);
+  bool is_for_others(const ipc::HeldSummary& held, const Opening& opening) const;
+  base::Result<bool> await_stored(const ipc::HeldSummary& held, const Opening& opening);
   base::Result<Opened> agree_on_call(Opening opening, const base::Status& mine);
   base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
   base::Result<Seen> see(const Opening& opening, const base::Status& mine);

@@ -13,6 +13,7 @@
 
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
+#include "segment/manifest_codec.hpp"
 #include "store/posix_removal.hpp"
 
 namespace perdure::store {

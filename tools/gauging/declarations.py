@@ -1,8 +1,9 @@
 """Reads the declarations of a C++ source: classes with methods and members, functions with their length, and types
 behind a lock."""
 import re
+from bisect import bisect_left, bisect_right
 
-from .tokens import angle_end, closing, tokens_of, top_level
+from .tokens import angle_end, branch_lines, closing, tokens_of, top_level
 
 FLAG = re.compile(r"(mutable )?(bool|std :: atomic (< bool >|_bool)|std :: optional < bool >)")
 
@@ -41,6 +42,8 @@ class Parser:
         self.file, self.classes = file, []
         self.tokens, self.lines = tokens_of(text)
         self.functions = []  # (name, lines from its first word to its closing brace)
+        self.complexities = []  # (name, one more than its branches)
+        self.branches = branch_lines(text)
         self.guarded = []    # (the scope, the type T as tokens) of each Guarded<T> that a declaration names
         self.aliases = []    # (the scope, the name, the type as tokens) of each `using name = type`
         self.scope(0, len(self.tokens), (), None)
@@ -164,6 +167,8 @@ class Parser:
                 after = closing(tokens, j)
                 if function and not initialised and not (in_list and re.match(r"\w|>", tokens[j - 1])):
                     self.functions.append((name_of(text, names), self.lines[after] - self.lines[i] + 1))
+                    inside = bisect_right(self.branches, self.lines[after]) - bisect_left(self.branches, self.lines[i])
+                    self.complexities.append((name_of(text, names), 1 + inside))
                     j = after + 1
                     break
                 j = after + 1

@@ -9,8 +9,10 @@ def lines_of(text):
     return "\n" * text.count("\n")
 
 
-def tokens_of(text):
-    """Returns (the tokens, the line of each)."""
+BRANCHES = ("if", "for", "while", "case", "catch", "&&", "||", "?")
+
+
+def all_tokens(text):
     text = re.sub(r'R"(\w*)\(.*?\)\1"', lambda m: '""' + lines_of(m.group(0)), text, flags=re.S)
     text = re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
                   lambda m: " " + lines_of(m.group(0)) if m.group(0)[0] == "/" else " 0 ", text, flags=re.S)
@@ -20,7 +22,18 @@ def tokens_of(text):
         found = TOKEN.findall(line)
         tokens += found
         lines += [number] * len(found)
-    return without_annotations(tokens, lines)
+    return tokens, lines
+
+
+def tokens_of(text):
+    """Returns (the tokens, the line of each)."""
+    return without_annotations(*all_tokens(text))
+
+
+def branch_lines(text):
+    """Returns the line of each branch, ascending, in the arguments of macros, too."""
+    tokens, lines = all_tokens(text)
+    return [line for k, (token, line) in enumerate(zip(tokens, lines)) if token in BRANCHES and (token != "&&" or tokens[k - 1] not in ("auto", ">"))]
 
 
 def without_annotations(tokens, lines):

@@ -1,5 +1,5 @@
 // Captures that several threads read at a time are the same versions as those that one thread reads.
-#include "client/version_writer.hpp"
+#include "client/write/version_writer.hpp"
 
 #include <atomic>
 #include <filesystem>

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/guarded.hpp"
-#include "client/protected_copy.hpp"
 #include "client/region_places.hpp"
-#include "client/version_writer.hpp"
+#include "client/write/protected_copy.hpp"
+#include "client/write/version_writer.hpp"
 
 namespace perdure::client {
 

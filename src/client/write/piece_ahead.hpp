@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "client/job.hpp"
 #include "client/region_places.hpp"
-#include "client/version_writer.hpp"
+#include "client/write/protocol.hpp"
+#include "client/write/version_writer.hpp"
 
 namespace perdure::client {
 
@@ -54,6 +54,40 @@ class PieceAhead : public AheadOfOpening {
   VersionWriter writer_;
   bool left_out_ = false;
   bool begun_ = false;  // the engine may have something of it
+};
+
+/// Every checkpoint has one, as ranks have to know the same attempts. It writes if all ranks have staged their pieces.
+class SmallWrite : public Protocol {
+ public:
+  /// Takes the attempt at a version of `name` that `next` knows, at the time `begun_ns`.
+  SmallWrite(Job& job, const capture::RegionTable& regions, RegionPlaces& places, NextAttempt& next,
+             const std::string& name, std::uint64_t begun_ns)
+      : job_(job),
+        regions_(regions),
+        places_(places),
+        next_(next),
+        begun_ns_(begun_ns),
+        known_(next.take(name, begun_ns)) {}
+  /// [local] At rank 0, before it draws an attempt on `branch`: the known one may be out of date.
+  void check(const std::string& name, plan::Branch branch);
+  /// [local] Tells whether this rank may stage a piece before the next opening. Only small captures may, and only if
+  /// the engine's answer does not depend on other ranks.
+  bool may_stage(const RegionNews& news) const;
+  /// [local] Gives the piece to stage before this opening. Empty: no attempt is known.
+  AheadOfOpening* ahead(const Opening& opening, bool ready);
+  base::Status write(const segment::VersionId& id, const Opened& opened) override;
+  std::optional<std::uint64_t> bytes() const override { return regions_.bytes(); }
+  /// [local] Keeps the attempt that rank 0 told in the opening.
+  void keep_next(const std::string& name, const Opened& opened);
+
+ private:
+  Job& job_;
+  const capture::RegionTable& regions_;
+  RegionPlaces& places_;
+  NextAttempt& next_;
+  std::uint64_t begun_ns_;
+  std::optional<NextAttempt::Known> known_;
+  std::optional<PieceAhead> piece_;
 };
 
 }  // namespace perdure::client

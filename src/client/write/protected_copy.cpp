@@ -1,4 +1,4 @@
-#include "client/protected_copy.hpp"
+#include "client/write/protected_copy.hpp"
 
 #include <poll.h>
 #include <sched.h>

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
-#include "client/capture_in_flight.hpp"
 #include "client/ranks_testing.hpp"
+#include "client/write/capture_in_flight.hpp"
 #include "os/hooks.hpp"
 #include "os/write_protection.hpp"
 #include "support/eventually.hpp"

@@ -1,5 +1,5 @@
 // Small checkpoints that follow each other shortly take one exchange of the ranks, with the same results as with two.
-#include "client/piece_ahead.hpp"
+#include "client/write/piece_ahead.hpp"
 
 #include <gmock/gmock.h>
 
@@ -404,8 +404,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
     const auto opened = job.begin(opening, {}, &piece);
     ASSERT_TRUE(opened);
     EXPECT_EQ(opened->ahead, StagedAhead::by_all);
-    EXPECT_EQ(opened->root_words[0], 77U);
-    EXPECT_EQ(opened->root_words[1], 78U);
+    EXPECT_EQ(opened->attempt, attempt);
     EXPECT_EQ(piece.aborted, 0);
 
     const std::vector<std::function<std::optional<segment::Attempt>(std::uint32_t)>> otherwise = {
@@ -419,7 +418,7 @@ TEST_F(PiecesAhead, AreAgreedOnWhereAllHaveThemOfTheSameAttempt) {
       const auto some = job.begin(opening, {}, &other);
       ASSERT_TRUE(some);
       EXPECT_NE(some->ahead, StagedAhead::by_all);
-      EXPECT_NE(some->root_words[0], 77U);
+      EXPECT_NE(some->attempt, attempt);
       EXPECT_EQ(other.aborted, 1);
       EXPECT_EQ(other.any_staged, &of != &otherwise.back());
     }

@@ -1,5 +1,5 @@
 // A capture on write contains the memory at the call, to the byte, whatever the program does meanwhile.
-#include "client/protected_copy.hpp"
+#include "client/write/protected_copy.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/userfaultfd.h>

@@ -1,40 +1,45 @@
-// Checkpoints here go on copying after the call (docs/copy-on-write.md, docs/adr/0043). A thread of its own ends this
-// rank's part. All ranks agree on it at the beginning of their next collective call.
+#include "client/write/on_write.hpp"
+
 #include <utility>
 
 #include "client/branch_to_write.hpp"
 #include "client/mapped_regions.hpp"
-#include "client/session.hpp"
 #include "os/affinity.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::client {
 
-Session::~Session() = default;
+bool OnWrite::applies() const {
+  return job_.config().text("capture.mode") != "copy" && !replicates_in_call(job_) && !job_.engine().paced();
+}
 
-bool Session::on_write() const {
-  const auto& config = job_->config();
-  const bool in_call = job_->group().joined() && config.boolean("redundancy.in_call");
-  return config.text("capture.mode") != "copy" && !in_call && !job_->engine().paced();
+bool OnWrite::in_flight(const std::string& name, std::int64_t version) {
+  return flight_ && flight_->id().name == name && flight_->id().version == static_cast<std::uint64_t>(version) &&
+         !flight_->committed();
+}
+
+void OnWrite::end_copying() {
+  if (flight_) flight_->end();
 }
 
 // Uses the exchange that every checkpoint has at its end: it says whether all ranks are done, too.
-base::Status Session::capture_on_write(const segment::VersionId& id) {
-  const bool chooses = job_->config().text("capture.mode") == "auto";
+base::Status OnWrite::write(const segment::VersionId& id, const Opened& /*opened*/) {
+  bytes_.reset();
+  const bool chooses = job_.config().text("capture.mode") == "auto";
   std::optional<os::WriteReach> reach;
   if (!chooses) reach = os::WriteReach::program;
   if (chooses && choice_.next()) reach = os::WriteReach::all;
   std::unique_ptr<CaptureInFlight> flight;
   bool whole = false;
   const base::Status begun = base::caught("checkpoint", [&]() -> base::Status {
-    flight = std::make_unique<CaptureInFlight>(*job_, id, regions_, *places_);
+    flight = std::make_unique<CaptureInFlight>(job_, id, regions_, places_);
     PERDURE_TRY(whole, flight->begin(reach));
-    progress_.last_bytes = flight->bytes();
+    bytes_ = flight->bytes();
     if (flight->hindered() != hindered_) tell_hindered(*flight);
     return {};
   });
-  const auto agreed = agree_on_both(job_->comm(), begun, {whole, !whole || !flight->busy()});
-  if (agreed) job_->comm().last();
+  const auto agreed = agree_on_both(job_.comm(), begun, {whole, !whole || !flight->busy()});
+  if (agreed) job_.comm().last();
   return base::caught("checkpoint", [&]() -> base::Status {
     if (agreed && agreed->first) return flight->commit(agreed->second);
     if (agreed) {
@@ -51,15 +56,14 @@ base::Status Session::capture_on_write(const segment::VersionId& id) {
 }
 
 // Tells it once, not at every checkpoint.
-void Session::tell_hindered(CaptureInFlight& flight) {
+void OnWrite::tell_hindered(CaptureInFlight& flight) {
   hindered_ = flight.hindered();
   if (hindered_.empty()) return;
   const auto engine = flight.engine();
-  (void)job_->engine().channel().call(ipc::Note{"memory is copied by the checkpoint's call: " + hindered_});
+  (void)job_.engine().channel().call(ipc::Note{"memory is copied by the checkpoint's call: " + hindered_});
 }
 
-// [collective] Runs outside of a call: it does not open one.
-base::Status Session::finish_capture() {
+base::Status OnWrite::finish() {
   if (!flight_) return {};
   const auto flight = std::move(flight_);
   const base::Status mine = base::caught("checkpoint", [&]() -> base::Status {
@@ -69,12 +73,12 @@ base::Status Session::finish_capture() {
     return copied;
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
-  const auto agreed = base::caught("checkpoint", [&] { return agree_on(job_->comm(), mine, !flight->busy()); });
+  const auto agreed = base::caught("checkpoint", [&] { return agree_on(job_.comm(), mine, !flight->busy()); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {
     if (agreed) return flight->commit(*agreed);
     if (!flight->abort()) (void)note_captured(flight->id());  // its engine had seen all of it: its number is taken
-    if (!mine && job_->engine().connected())
-      (void)job_->engine().channel().call(ipc::Note{flight->id().text() + " was not captured: " + mine.error().text()});
+    if (!mine && job_.engine().connected())
+      (void)job_.engine().channel().call(ipc::Note{flight->id().text() + " was not captured: " + mine.error().text()});
     return base::fail(agreed.error());
   });
   os::crash_point(os::CrashPoint::checkpoint_committed);
@@ -85,18 +89,24 @@ base::Status Session::finish_capture() {
   });
   (void)base::caught("checkpoint", [&]() -> base::Status {
     const CopyCounts counts = flight->counts();
-    const auto beside = job_->engine().prefaulter().cpus();
+    const auto beside = job_.engine().prefaulter().cpus();
     choice_.met({counts.blocks, counts.waits, !beside.empty() && !(os::own_cpus() == beside)});
     return {};
   });
   return outcome;
 }
 
-base::Status Session::note_captured(const segment::VersionId& id) {
-  if (job_->rank() == 0) job_->known().written(id);
-  go_on_from(*job_, id);
+base::Status OnWrite::note_captured(const segment::VersionId& id) {
+  if (job_.rank() == 0) job_.known().written(id);
+  go_on_from(job_, id);
   if (failed_ && failed_->first.name == id.name && failed_->first.version == id.version) failed_.reset();
   return {};
+}
+
+base::Status OnWrite::failure(std::string_view name, std::int64_t version) const {
+  if (!failed_ || failed_->first.name != name || failed_->first.version != static_cast<std::uint64_t>(version))
+    return {};
+  return base::fail(failed_->second);
 }
 
 }  // namespace perdure::client

@@ -1,9 +1,9 @@
-#include "client/version_writer.hpp"
+#include "client/write/version_writer.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "client/slot_codec.hpp"
+#include "client/slot_reading.hpp"
 #include "os/crash_point.hpp"
 #include "segment/entry_codec.hpp"
 

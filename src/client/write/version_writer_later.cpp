@@ -1,8 +1,8 @@
 // Chunks whose slots are filled while the program goes on are written here. (docs/copy-on-write.md)
 #include <utility>
 
-#include "client/slot_codec.hpp"
-#include "client/version_writer.hpp"
+#include "client/slot_reading.hpp"
+#include "client/write/version_writer.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::client {

@@ -1,4 +1,4 @@
-#include "client/capture_in_flight.hpp"
+#include "client/write/capture_in_flight.hpp"
 
 #include <chrono>
 #include <utility>
