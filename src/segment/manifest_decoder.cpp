@@ -146,6 +146,7 @@ Result<RegionEntry> take_region(CborReader& in, std::size_t number, const std::s
   const std::string named = where() + " (id " + std::to_string(numbers[0]) + ")";
   PERDURE_TRY(region.kind, entry_kind_from_json(take_small(in), named, object));
   const std::string name = placed ? "" : in.text(), type = placed ? "" : in.text();
+  if (!in.good()) PERDURE_CHECK(in.check(object + ": " + named));
   PERDURE_TRY(region.attributes, take_attributes(in, named, object));
   PERDURE_CHECK(in.check(object));
   if (auto cause = add_own_fields(region, name, type); !cause.empty()) return malformed(object, named + " " + cause);
