@@ -1,9 +1,8 @@
-// Any bytes as a segment file; with mode 1, as a manifest behind a trailer that is right, with mode 2 as a table of
-// format 4.
+// Reads any bytes as a segment file. Mode 1: as a manifest behind a right trailer. Mode 2: as a table of format 4.
 #include "segment/manifest_encoder.hpp"
 #include "segment/reader.hpp"
-#include "support/memory_source.hpp"
 #include "support/appended_segment.hpp"
+#include "support/memory_source.hpp"
 #include "target.hpp"
 
 namespace perdure::fuzz {

@@ -18,9 +18,9 @@ auto place_of(const std::vector<Table>& tables, std::uint32_t rank) {
 base::Result<AppendWriter> AppendWriter::begin(Manifest heading, WriteAt write) {
   const std::uint64_t alignment = heading.alignment.value_or(0);
   if (!std::has_single_bit(alignment) || alignment > kMaxAlignment)
-    return base::fail(PERDURE_INVALID_ARGUMENT, heading.id.text(),
-                      "alignment " + std::to_string(alignment) + " is no power of two up to " +
-                          base::format_bytes(kMaxAlignment));
+    return base::fail(
+        PERDURE_INVALID_ARGUMENT, heading.id.text(),
+        "alignment " + std::to_string(alignment) + " is no power of two up to " + base::format_bytes(kMaxAlignment));
   heading.pieces.clear();
   heading.tables.clear();
   AppendWriter writer(std::move(heading), std::move(write));

@@ -7,8 +7,8 @@
 
 namespace perdure::segment {
 
-/// Chunks of all ranks come in any order, and each gets the next offset. A rank's table follows its last chunk. It keeps
-/// the chunk entries of ranks without a table, and 40 bytes for each other rank. Not thread-safe.
+/// Chunks of all ranks come in any order, and each gets the next offset. A rank's table follows its last chunk. It
+/// keeps the chunk entries of ranks without a table, and 40 bytes for each other rank. Not thread-safe.
 class AppendWriter {
  public:
   /// Writes the header. `heading` is a manifest without pieces, with an alignment: a power of two up to kMaxAlignment.

@@ -145,9 +145,8 @@ struct Unwritten {
 std::vector<std::byte> written_in_any_order(const Manifest& manifest, std::uint64_t alignment,
                                             std::mt19937_64& random) {
   std::vector<std::byte> file;
-  auto writer = AppendWriter::begin(test_support::appended_heading(manifest, alignment),
-                                    test_support::appends_to(file))
-                    .value();
+  auto writer =
+      AppendWriter::begin(test_support::appended_heading(manifest, alignment), test_support::appends_to(file)).value();
   std::vector<std::pair<const Piece*, std::size_t>> chunks;
   std::vector<const Piece*> tables;
   std::map<const Piece*, std::size_t> left;
@@ -207,8 +206,8 @@ TEST(AppendedSegment, IsSentInPartsOfFiveMiB) {
                                       sent += data.size();
                                       while (!data.empty()) {
                                         if (parts.back().size() == part_bytes) parts.emplace_back();
-                                        const auto now = data.first(
-                                            std::min(data.size(), part_bytes - parts.back().size()));
+                                        const auto now =
+                                            data.first(std::min(data.size(), part_bytes - parts.back().size()));
                                         parts.back().insert(parts.back().end(), now.begin(), now.end());
                                         data = data.subspan(now.size());
                                       }

@@ -126,10 +126,12 @@ TEST(CorruptAppended, IndexesAreRefused) {
   expect_says("header and manifest disagree about the ranks", [](Described& d) { d.index["ranks"] = 5U; });
   expect_says("header and manifest disagree about the name", [](Described& d) { d.index["name"] = "other"; });
   expect_says("header and manifest disagree about the version", [](Described& d) { d.index["version"] = 8U; });
-  expect_says("header and manifest disagree about the segment",
-              [](Described& d) { d.index["segment"] = Json::array({0U, 2U}); });
-  expect_says("header and manifest disagree about the attempt",
-              [](Described& d) { d.index["attempt"] = Json::array({1U, 2U}); });
+  expect_says("header and manifest disagree about the segment", [](Described& d) {
+    d.index["segment"] = Json::array({0U, 2U});
+  });
+  expect_says("header and manifest disagree about the attempt", [](Described& d) {
+    d.index["attempt"] = Json::array({1U, 2U});
+  });
   expect_says("field 'writer'", [](Described& d) { d.index["writer"] = "\n"; });
 }
 
@@ -184,8 +186,7 @@ TEST(CorruptAppended, EntriesAreRefused) {
 }
 
 TEST(CorruptAppended, AnUnknownKindOfEntryIsUnsupported) {
-  const std::string said =
-      refusal([](Described& d) { d.tables[0]["regions"][0][3] = 99U; }, PERDURE_UNSUPPORTED);
+  const std::string said = refusal([](Described& d) { d.tables[0]["regions"][0][3] = 99U; }, PERDURE_UNSUPPORTED);
   EXPECT_NE(said.find("is of kind 99, which this Perdure does not know"), std::string::npos) << said;
 }
 
@@ -243,8 +244,7 @@ TEST(EncodedChunks, AreRefusedByReadersAndStillVerify) {
     for (const auto& refused : {read_manifest(source), read_rank(source, 2)}) {
       ASSERT_FALSE(refused);
       EXPECT_EQ(refused.error().code, PERDURE_UNSUPPORTED);
-      EXPECT_EQ(refused.error().cause,
-                "chunk 1 of rank 2 has encoding " + name + ", which this Perdure cannot decode");
+      EXPECT_EQ(refused.error().cause, "chunk 1 of rank 2 has encoding " + name + ", which this Perdure cannot decode");
       EXPECT_EQ(refused.error().remedy, "read it with the Perdure that wrote it, or a newer one");
     }
     EXPECT_TRUE(read_contents(source)) << "names and ranks are known";
@@ -259,8 +259,8 @@ TEST(EncodedChunks, AreRefusedByReadersAndStillVerify) {
 }
 
 TEST(EncodedChunks, AreNotReadAsTheyAre) {
-  MemorySource source(test_support::appended_file(
-      test_support::sample_manifest(kChangedId, 4, 1, 2, {2}, 5000, 4096), 1));
+  MemorySource source(
+      test_support::appended_file(test_support::sample_manifest(kChangedId, 4, 1, 2, {2}, 5000, 4096), 1));
   Piece piece = read_rank(source, 2)->pieces[0];
   piece.chunks[1].encoding = Encoding::encrypted;
   std::vector<std::byte> target(904);
@@ -272,7 +272,9 @@ TEST(EncodedChunks, AreNotReadAsTheyAre) {
 // Fields of format 4 in older formats, and the other way round, are damage.
 TEST(CorruptAppended, PiecesOfOtherFormsAreRefused) {
   expect_chunk("is not [offset, length, hash]", [](Json& chunk) { chunk.push_back(0U); });
-  expect_entry("is not [id, element_bytes, count]", [](Json& entry) { entry = Json::array({0U, 1U, 1666U, 1U, entry[6]}); });
+  expect_entry("is not [id, element_bytes, count]", [](Json& entry) {
+    entry = Json::array({0U, 1U, 1666U, 1U, entry[6]});
+  });
   Manifest old = test_support::sample_manifest(kChangedId, 4, 1, 2, {2}, 5000, 4096);
   lay_out(old, Tables::always);
   old.pieces[0].chunks[1].encoding = Encoding::zstd;

@@ -213,7 +213,7 @@ TEST_F(HostileSegment, OfOneChunkOfEightTiBIsRefusedWithoutBeingRead) {
   EXPECT_EQ(cost(path_, 32 * base::MiB, judged), "");
 }
 
-// Of format 4, whose table is nearly 2^30 bytes of holes behind a head that claims a million chunks.
+// Format 4: a table is nearly 2^30 bytes of holes behind a head that claims a million chunks.
 TEST_F(HostileSegment, OfAGiBOfHolesInATableIsRefusedAtOnce) {
   const std::uint64_t length = 1ULL << 30;
   empty_.alignment = 1;
@@ -230,11 +230,12 @@ TEST_F(HostileSegment, OfAGiBOfHolesInATableIsRefusedAtOnce) {
   EXPECT_EQ(cost(path_, base::MiB, is_refused), "");
 }
 
-// Of format 4, whose chunk claims to be of 2^60 plain bytes, encoded in 16.
+// Format 4: a chunk claims 2^60 plain bytes, encoded in 16.
 TEST_F(HostileSegment, OfAnExaByteInSixteenBytesIsRefusedUnread) {
   const std::uint64_t claimed = 1ULL << 60;
   const std::vector<std::byte> stored(16);
-  Piece piece{2, claimed, {{0, 1, claimed}}, {{kHeaderBytes, claimed, {}, 0, Encoding::zstd, 16, base::hash128(stored)}}};
+  Piece piece{
+      2, claimed, {{0, 1, claimed}}, {{kHeaderBytes, claimed, {}, 0, Encoding::zstd, 16, base::hash128(stored)}}};
   const auto table = encode_table(piece, PieceForm::stored);
   empty_.alignment = 1;
   empty_.tables = {{2, kHeaderBytes + 16, table.size(), base::hash128(table)}};

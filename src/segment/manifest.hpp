@@ -109,8 +109,8 @@ struct ChunkEntry {
   std::uint32_t place = 0;  ///< in a catalog: tier number; in a segment: 0
   // Only segments of format 4 have other encodings than `none`. Catalogs and messages know nothing of them.
   Encoding encoding = Encoding::none;
-  std::uint64_t encoded_length = 0;   ///< unless the encoding is none
-  base::Hash128 encoded_hash = {};    ///< unless the encoding is none
+  std::uint64_t encoded_length = 0;  ///< unless the encoding is none
+  base::Hash128 encoded_hash = {};   ///< unless the encoding is none
   /// Returns length and hash of the bytes in the file.
   std::uint64_t stored_length() const { return encoding == Encoding::none ? length : encoded_length; }
   const base::Hash128& stored_hash() const { return encoding == Encoding::none ? hash : encoded_hash; }

@@ -100,7 +100,8 @@ bool take_numbers(CborReader& in, std::array<std::uint64_t, N>& numbers) {
 
 /// Takes a manifest's fields besides its pieces; skips unknown ones.
 void take_heading(CborReader& in, const std::string& key, Json& small) {
-  constexpr std::array<std::string_view, 7> kKnown{"alignment", "attempt", "name", "ranks", "segment", "version", "writer"};
+  constexpr std::array<std::string_view, 7> kKnown{"alignment", "attempt", "name",  "ranks",
+                                                   "segment",   "version", "writer"};
   if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) return in.skip();
   small[key] = take_small(in);
 }

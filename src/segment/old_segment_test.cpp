@@ -198,8 +198,8 @@ TEST_F(SegmentV3, SaysAndHoldsWhatItDidThen) {
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 
-/// Writes "mesh" version 5 of four ranks, segment 1 of 2. Rank 2 has 900 bytes in two chunks, the second one first; byte
-/// i is (17 * i + 3) mod 256. Rank 3 has no data.
+/// Writes "mesh" version 5 of four ranks, segment 1 of 2. Rank 2 has 900 bytes in two chunks, the second one first;
+/// byte i is (17 * i + 3) mod 256. Rank 3 has no data.
 std::vector<std::byte> example_of_format_4() {
   std::vector<std::byte> file;
   const Manifest heading{{"mesh", 5, {1700000000123456789, 0x1122334455667788}}, 4, 1, 2, "perdure 0.1.0", {}, {}, 1};

@@ -13,9 +13,7 @@ struct OwnFields {
   std::string_view name = {};  ///< a region's name
   std::string_view type = {};  ///< the type of an element, of element_bytes bytes
   std::size_t count() const { return (name.empty() ? 0U : 1U) + (type.empty() ? 0U : 1U); }
-  bool has(std::string_view key) const {
-    return (key == "name" && !name.empty()) || (key == "type" && !type.empty());
-  }
+  bool has(std::string_view key) const { return (key == "name" && !name.empty()) || (key == "type" && !type.empty()); }
 };
 OwnFields own_fields(const RegionEntry& entry);
 

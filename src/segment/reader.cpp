@@ -88,8 +88,7 @@ base::Result<Manifest> read_framed(const ByteSource& source, const Decode& decod
 
 base::Result<Manifest> decodable(Manifest manifest, const ByteSource& source) {
   for (const Piece& piece : manifest.pieces)
-    for (std::size_t i = 0; i < piece.chunks.size(); ++i)
-      PERDURE_CHECK(check_decodable(piece, i, source.name()));
+    for (std::size_t i = 0; i < piece.chunks.size(); ++i) PERDURE_CHECK(check_decodable(piece, i, source.name()));
   return manifest;
 }
 

@@ -35,9 +35,8 @@ class ByteSource {
   virtual std::unique_ptr<ByteStream> stream(std::uint64_t offset, std::uint64_t bytes) const;
 };
 
-/// Reads trailer, manifest and header and checks them and their agreement, but not the chunks. PERDURE_UNSUPPORTED if it
-/// cannot decode one of them. It costs a few small
-/// reads, and for formats 3 and 4 those of all tables.
+/// Reads trailer, manifest and header and checks them and their agreement, but not the chunks. PERDURE_UNSUPPORTED if
+/// it cannot decode one of them. It costs a few small reads, and for formats 3 and 4 those of all tables.
 base::Result<Manifest> read_manifest(const ByteSource& source);
 /// Does so without the tables of formats 3 and 4: identifies the segment and its ranks (Manifest::ranks_here).
 base::Result<Manifest> read_contents(const ByteSource& source);

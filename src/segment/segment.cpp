@@ -316,8 +316,8 @@ Status check_tables(std::size_t tables, const std::string& object) {
   constexpr std::uint64_t kMostTables = (kMaxManifestItems - kMostItemsBesidePieces) / kItemsOfTable;
   if (tables > kMostTables)
     return base::fail(PERDURE_INVALID_ARGUMENT, object,
-                      "a segment would have the pieces of " + std::to_string(tables) +
-                          " ranks; it may have those of " + std::to_string(kMostTables),
+                      "a segment would have the pieces of " + std::to_string(tables) + " ranks; it may have those of " +
+                          std::to_string(kMostTables),
                       "let fewer ranks share a segment (segment.per)");
   return {};
 }

@@ -22,7 +22,8 @@ inline constexpr std::uint64_t kMaxAlignment = base::MiB;  ///< of format 4
 /// Readers take so many items of one manifest of format 1 or 2: larger ones are written in format 3.
 inline constexpr std::uint64_t kMaxManifestItems = 4ULL << 20;
 
-/// Returns the format for a segment with this manifest: 4 with an alignment, 3 with tables, else 1 unless an entry needs format 2.
+/// Returns the format for a segment with this manifest: 4 with an alignment, 3 with tables, else 1 unless an entry
+/// needs format 2.
 std::uint32_t format_of(const Manifest& manifest);
 
 /// Encodes the header block, kHeaderBytes long: magic, format version, byte order, identity, its own hash. The rest is

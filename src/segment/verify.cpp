@@ -18,7 +18,7 @@ constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // the longest that chu
 constexpr std::uint64_t kMostReadAgain = 256 * base::MiB;
 
 /// Knows which bytes of a file are accounted for, as runs that do not touch each other.
-class Coverage {
+class TakenRanges {
  public:
   struct Run {
     std::uint64_t end = 0;
@@ -93,7 +93,7 @@ class Verifier {
   std::uint32_t last_rank_ = kNoRank;
   Trailer trailer_;
   Manifest manifest_;
-  Coverage covered_;
+  TakenRanges taken_;
 };
 
 template <class Use>
@@ -154,7 +154,7 @@ void Verifier::check_data() {
   if (!whole) return;
   std::uint64_t end = kHeaderBytes;
   std::int64_t rank = -1;
-  for (const auto& [begin, run] : covered_.runs()) {
+  for (const auto& [begin, run] : taken_.runs()) {
     check_zero(end, begin, rank);
     end = run.end;
     rank = run.rank;
@@ -183,7 +183,7 @@ void Verifier::cover(const Position& part) {
   const std::uint64_t end = part.offset + part.length;
   const std::uint64_t next = std::min(base::round_up(end, alignment_of(manifest_)), trailer_.manifest_offset);
   check_zero(end, next, part.rank);
-  if (covered_.add(part.offset, next, part.rank)) return;
+  if (taken_.add(part.offset, next, part.rank)) return;
   const std::string cause = "a part of rank " + std::to_string(part.rank) + " at offset " +
                             std::to_string(part.offset) + " overlaps another part";
   defects_.push_back({part.offset, part.rank, -1, {PERDURE_CORRUPT, source_.name(), cause, "", false}});

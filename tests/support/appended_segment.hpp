@@ -18,8 +18,8 @@ inline segment::WriteAt appends_to(std::vector<std::byte>& file) {
 
 /// The manifest without pieces, of format 4.
 inline segment::Manifest appended_heading(const segment::Manifest& manifest, std::uint64_t alignment) {
-  return {manifest.id, manifest.ranks, manifest.segment_index, manifest.segment_count, manifest.writer, {}, {},
-          alignment};
+  return {manifest.id, manifest.ranks, manifest.segment_index, manifest.segment_count, manifest.writer, {},
+          {},          alignment};
 }
 
 /// The whole file: rank by rank, with the captures of sample_capture().
