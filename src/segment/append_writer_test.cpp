@@ -124,7 +124,7 @@ Manifest random_manifest(std::mt19937_64& random) {
     if (random() % 3 != 0) ranks.push_back(rank);
   Manifest manifest = test_support::sample_manifest(kAppendedId, 5, 0, 3, ranks, 0, 4096);
   for (Piece& piece : manifest.pieces) {
-    piece = test_support::sample_piece(kAppendedId, piece.rank, random() % 9000, 1 + random() % 3000);
+    piece = test_support::sample_piece(kAppendedId, piece.rank, random() % 9000, 100 + random() % 3000);
     for (RegionEntry& entry : piece.regions) {
       if (random() % 2 == 0) entry.attributes["name"] = std::string("field.") + static_cast<char>('a' + random() % 26);
       if (random() % 2 == 0) entry.attributes["type"] = std::string(random() % 2 == 0 ? "u1" : "no type");

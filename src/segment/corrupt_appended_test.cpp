@@ -170,7 +170,7 @@ TEST(CorruptAppended, EntriesAreRefused) {
   expect_entry("is not [id, element_bytes, count]", [](Json& entry) { entry[1] = "1"; });
   expect_entry("id 2147483648 is not below 2^31", [](Json& entry) { entry[0] = 2147483648U; });
   expect_entry("id 7 appears twice", [](Json& entry) { entry[0] = 7U; });
-  expect_entry("field 'chunks': chunk 0 has length", [](Json& entry) { entry[2] = 1U; });
+  expect_entry("field 'chunks' has 2 chunks, 3335 bytes of regions need 1", [](Json& entry) { entry[2] = 1U; });
   expect_entry("has a kind that is not a number below 2^32", [](Json& entry) { entry[3] = "memory"; });
   expect_entry("it is no text", [](Json& entry) { entry[4] = 5U; });
   expect_entry("has a name that is not 1 to 64", [](Json& entry) { entry[4] = "7th"; });

@@ -79,7 +79,7 @@ Status take_list(CborReader& in, const char* key, std::uint64_t least_bytes, Lis
   if (in.type() != Type::array)
     return malformed(object, std::string("field '") + key + "' is missing or is not an array");
   const std::uint64_t count = in.array();
-  constexpr std::uint64_t kMostReserved = 1U << 20;
+  constexpr std::uint64_t kMostReserved = 40 * base::MiB / sizeof(typename List::value_type);
   list.reserve(std::min({count, in.left() / least_bytes, kMostReserved}));
   for (std::uint64_t i = 0; i < count && in.good(); ++i) {
     PERDURE_TRY(auto item, take(i));

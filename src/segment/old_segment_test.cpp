@@ -256,7 +256,7 @@ TEST_F(SegmentV4, SaysAndHoldsWhatItDidThen) {
 
 /// Reads "0123  0a 0b  text" lines; the text does not begin with two hexadecimal digits and a blank.
 std::optional<std::pair<std::size_t, std::vector<std::byte>>> bytes_of_line(const std::string& line) {
-  if (line.size() < 8 || line.substr(4, 2) != "  ") return std::nullopt;
+  if (line.find_first_not_of("0123456789abcdef") != 4 || line.substr(4, 2) != "  ") return std::nullopt;
   std::vector<std::byte> bytes;
   for (std::size_t at = 6; at + 2 <= line.size() && std::isxdigit(static_cast<unsigned char>(line[at])) != 0; at += 3)
     bytes.push_back(static_cast<std::byte>(std::stoul(line.substr(at, 2), nullptr, 16)));
