@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "process/image_source.hpp"
-#include "process/machine_facts.hpp"
 #include "process/new_process.hpp"
 #include "process/read_state.hpp"
 #include "process/remote_memory.hpp"
@@ -137,9 +136,8 @@ bool leaves_room(const ProcessImage& image) {
   return find_gap(taken, kLeastRoom, system.vdso_end - system.vdso_begin) != 0;
 }
 
-base::Status prove_resumable(const ProcessImage& image) {
+base::Status prove_resumable(const ProcessImage& image, const MachineFacts& facts) {
   if (!leaves_room(image)) return cannot_come_back(image, "its addresses leave no gap of 64 KiB");
-  PERDURE_TRY(const MachineFacts facts, facts_where_captured(image));
   for (const Obstacle& one : obstacles_of_machine(image, facts))
     return cannot_come_back(image, one.what + " (" + one.why + ")");
   if (!facts.missing_files.empty())

@@ -231,6 +231,7 @@ base::Status Session::capture(const segment::VersionId& id, capture::Source* sou
     writer.emplace(*job_, *source);
     PERDURE_CHECK(writer->begin(id));
     PERDURE_CHECK(writer->put_all());
+    PERDURE_CHECK(source->was_read());
     progress_.last_bytes = writer->bytes();
     return writer->stage();
   });
