@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/field_codec.hpp"
+#include "os/fault_rules.hpp"
 #include "os/system.hpp"
 #include "os/thread.hpp"
 #include "process/page_faults.hpp"
@@ -336,6 +337,7 @@ Served serve(int socket) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_NAME, "perdure-guard");
+  (void)os::install_faults_from_environment();  // a mistake in them is told where a handle is opened
   if (socket != 3) ::dup3(socket, 3, O_CLOEXEC);
   ::close_range(4, ~0U, 0);
   for (Served served = Served::anew; served == Served::anew;) {

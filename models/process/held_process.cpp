@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "os/crash_point.hpp"
+#include "os/hooks.hpp"
 #include "os/system.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
@@ -83,6 +84,8 @@ base::Status HeldProcess::was_read() {
 
 // As a resume reads it, before anybody is told that it is there.
 base::Status HeldProcess::check_record() {
+  if (const int refused = os::ask_hooks({"read_record", "image", {}, 0, {}, {}, 0, 0}); refused != 0)
+    return base::fail(base::errno_error(refused, "read its record as a resume does", "image"));
   std::vector<std::byte> record;
   record.reserve(report_.record_bytes);
   PERDURE_CHECK(source_->read({0, report_.record_bytes}, [&](base::ConstByteSpan part) {

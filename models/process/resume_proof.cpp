@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "os/hooks.hpp"
 #include "process/image_source.hpp"
 #include "process/new_process.hpp"
 #include "process/read_state.hpp"
@@ -106,6 +107,8 @@ base::Status StandIn::take_state(const ProcessImage& image) {
 }
 
 base::Status StandIn::take_registers(const ThreadImage& thread) {
+  if (const int refused = os::ask_hooks({"set_registers", "stand-in", {}, 0, {}, {}, 0, 0}); refused != 0)
+    return base::fail(base::errno_error(refused, "set its registers", process_text(child_)));
   PERDURE_CHECK(set_extended_registers(child_, thread.extended_registers));
   return set_registers(child_, registers_of(thread));
 }
