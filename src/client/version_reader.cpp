@@ -15,8 +15,6 @@
 namespace perdure::client {
 namespace {
 
-// In one call, for all that others need of this node and can have from the store only.
-constexpr std::uint64_t kLongestWait_ns = 30'000'000'000;
 constexpr unsigned kStoreTries = 3;
 constexpr std::uint64_t kStorePause_ns = 25'000'000;
 
@@ -174,7 +172,29 @@ base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::
 
 // What is in a temporary segment can be read there by the node that writes it. For a rank that runs elsewhere now it
 // has to be published: its flush is under way, or about to be. One that fails is no reason to stop: other versions are
-// left, and the engine reports it.
+// left, and the engine reports it. The newest comes first: it is wanted most, and time is limited. True: it was waited.
+base::Result<bool> VersionReader::wait_for_flushes(const Opening& opening, std::vector<ipc::HeldSummary> held) {
+  std::sort(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
+  const Candidates candidates{opening.version, passed_.excluded};
+  const bool gathers = opening.regions.arrays || (opening.detail & kPart) != 0;
+  const auto elsewhere = [&](std::uint32_t rank) {
+    return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
+  };
+  bool waited = false;
+  for (const auto& one : held) {
+    if (!one.committed || !candidates.contain(one.id)) continue;
+    // Ranks of any node may need it, of as many ranks as there are now or of others.
+    const bool there = one.stored || (job_.group().network_open() && one.spilled.empty());
+    const bool gathered = one.ranks == job_.ranks() ? gathers : !opening.regions.local;
+    const bool for_others = (gathered || awaited_.contains(one.id)) && !there && job_.nodes().labels.size() > 1;
+    const bool half_flushed = std::any_of(one.spilled.begin(), one.spilled.end(), elsewhere);
+    if (!half_flushed && !for_others) continue;
+    PERDURE_TRY(const bool asked, half_flushed ? flush_waits_.await_half_flushed(one.id) : flush_waits_.await(one.id));
+    waited = waited || asked;
+  }
+  return waited;
+}
+
 base::Status VersionReader::report(const Opening& opening) {
   here_.told.clear();
   here_.kept.clear();
@@ -182,25 +202,7 @@ base::Status VersionReader::report(const Opening& opening) {
   ipc::Channel& channel = job_.engine().channel();
   const ipc::Inventory question{opening.name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
-  bool waited = false;
-  const bool gathers = opening.regions.arrays || (opening.detail & kPart) != 0;
-  const auto elsewhere = [&](std::uint32_t rank) {
-    return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
-  };
-  for (const auto& held : reply.held) {
-    // Ranks of any node may need it, of as many ranks as there are now or of others.
-    const bool there = held.stored || (job_.group().network_open() && held.spilled.empty());
-    const bool gathered = held.ranks == job_.ranks() ? gathers : !opening.regions.local;
-    const bool for_others = (gathered || awaited_.contains(held.id)) && !there && job_.nodes().labels.size() > 1;
-    if (!held.committed) continue;
-    const bool unlimited = std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);  // as long as it takes
-    if (!unlimited && (!for_others || waited_ns_ >= kLongestWait_ns)) continue;
-    const std::uint64_t begun = os::monotonic_ns();
-    const auto stored = channel.call(ipc::WaitStored{held.id, unlimited ? 0 : kLongestWait_ns - waited_ns_});
-    if (!stored && !channel.connected()) return base::fail(stored.error());
-    if (!unlimited) waited_ns_ += os::monotonic_ns() - begun;
-    waited = true;
-  }
+  PERDURE_TRY(const bool waited, wait_for_flushes(opening, reply.held));
   if (waited) {
     PERDURE_TRY(reply, channel.call(question));
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "client/absence.hpp"
+#include "client/flush_waits.hpp"
 #include "client/passed_over.hpp"
 #include "client/rank_image.hpp"
 #include "client/store_losses.hpp"
@@ -16,7 +17,7 @@ namespace perdure::client {
 
 class VersionReader {
  public:
-  explicit VersionReader(Job& job) : job_(job) {}
+  explicit VersionReader(Job& job) : job_(job), flush_waits_(job) {}
   VersionReader(const VersionReader&) = delete;
   VersionReader& operator=(const VersionReader&) = delete;
 
@@ -97,6 +98,7 @@ class VersionReader {
     bool failed = false;
   };
   base::Status report(const Opening& opening);
+  base::Result<bool> wait_for_flushes(const Opening& opening, std::vector<ipc::HeldSummary> held);
   base::Result<Opened> agree_on_call(Opening opening, const base::Status& mine);
   base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
   base::Result<Seen> see(const Opening& opening, const base::Status& mine);
@@ -135,7 +137,7 @@ class VersionReader {
   /// Version, node and segment: what the store had lost and the node was asked to bring there again.
   std::set<std::tuple<segment::VersionId, std::uint32_t, std::uint32_t>> asked_again_;
   std::set<segment::VersionId> awaited_;  // of these what others need
-  std::uint64_t waited_ns_ = 0;           // for what others need
+  FlushWaits flush_waits_;
 };
 
 }  // namespace perdure::client

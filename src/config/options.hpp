@@ -369,7 +369,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .unit = "s",
      .environment = "PERDURE_FLUSH_GIVE_UP_AFTER",
      .engine = true,
-     .documentation = "How long errors that may go away are tried again before the flush is given up with a report.",
+     .documentation = "How long errors that may go away are tried again before the flush is given up with a report. A "
+                      "restore waits so long, and 30 s at least, for all flushes together that fail or move nothing.",
      .maximum = 1e9},
     {.key = "retention.keep_last",
      .type = Type::integer,
