@@ -9,7 +9,8 @@ from machine import Missing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "build", "kernel")
-PACKAGES = ["linux-image-cloud-amd64", "linux-image-amd64"]  # they depend on the one of today
+# They depend on the one of today. The first has what `perdure capture --pre-copy` needs.
+PACKAGES = ["linux-image-6.12-cloud-amd64", "linux-image-cloud-amd64", "linux-image-amd64"]
 
 
 def readable(pattern):
