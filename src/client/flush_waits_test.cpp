@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -43,20 +44,26 @@ class BrokenStore : public os::Hooks {
   bool hangs_ = false, is_released_ = false;
 };
 
-/// The clock of this process, which goes on by what a test says.
-class FastClock {
+/// Makes the clock of this process jump now and then. In between an engine has the time to end a wait: it excuses the
+/// time of a jump, as that of a suspension.
+class JumpingClock {
  public:
-  FastClock() = default;
-  FastClock(const FastClock&) = delete;
-  FastClock& operator=(const FastClock&) = delete;
-  ~FastClock() { os::shift_monotonic_clock(-shifted_ns_); }
-  void go_on() {
-    constexpr std::int64_t kStep_ns = 10'000'000'000;
-    os::shift_monotonic_clock(kStep_ns);
-    shifted_ns_ += kStep_ns;
+  JumpingClock() = default;
+  JumpingClock(const JumpingClock&) = delete;
+  JumpingClock& operator=(const JumpingClock&) = delete;
+  ~JumpingClock() { os::shift_monotonic_clock(-shifted_ns_); }
+  void may_jump() {
+    const auto now = Clock::now();
+    if (now - jumped_ < std::chrono::seconds(1)) return;
+    jumped_ = now;
+    constexpr std::int64_t kJump_ns = 3'600'000'000'000;
+    os::shift_monotonic_clock(kJump_ns);
+    shifted_ns_ += kJump_ns;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;  // which does not jump
+  Clock::time_point jumped_ = Clock::now();
   std::int64_t shifted_ns_ = 0;
 };
 
@@ -74,11 +81,11 @@ TEST_F(HalfFlushedVersion, IsPassedOverWithItsReasonWhereTheStoreHangs) {
   });
   store.hang();
   per_node_ = 3;
-  FastClock clock;
+  JumpingClock clock;
   std::atomic<bool> restores = false, chosen = false;
   std::thread time([&] {
     EXPECT_TRUE(test_support::eventually("an older version is taken", [&] {
-      if (restores) clock.go_on();
+      if (restores) clock.may_jump();
       return chosen.load();
     }));
     store.release();
