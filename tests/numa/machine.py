@@ -5,7 +5,7 @@ import shutil
 import stat
 import subprocess
 
-TIMEOUT_S = 600  # far beyond what a loaded host without KVM needs
+TIMEOUT_S = 1200  # far beyond what a loaded host without KVM needs
 
 # What Debian has everywhere; the script needs them.
 TOOLS = ["sh", "mount", "mkdir", "cat", "sleep", "tar", "rm", "ls", "grep", "env", "sync", "timeout"]
