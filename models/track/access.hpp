@@ -46,8 +46,7 @@ struct Access {
 /// A hash of a loop's name and of its place in the program.
 using LoopId = std::uint64_t;
 
-/// The id of a loop: of what it is called, and where in the program it is (file and line, or whatever stays the same
-/// from run to run).
+/// Hashes the loop's name and its place in the program: file and line, or a text that stays the same from run to run.
 LoopId loop_id(std::string_view name, std::string_view site);
 
 }  // namespace perdure::track

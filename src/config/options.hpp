@@ -365,7 +365,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_FLUSH_GIVE_UP_AFTER",
      .engine = true,
      .documentation =
-         "How long an engine retries a flush after errors that may pass. Then it abandons the flush with a report.",
+         "How long an engine retries a flush after errors that may pass. Then it abandons the flush with a report. A "
+         "restore waits so long, and 30 s at least, for all flushes together that fail or move nothing.",
      .maximum = 1e9},
     {.key = "retention.keep_last",
      .type = Type::integer,

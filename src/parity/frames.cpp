@@ -1,7 +1,8 @@
+#include "parity/frames.hpp"
+
 #include <concepts>
 
 #include "base/field_codec.hpp"
-#include "parity/frames.hpp"
 #include "parity/order_codec.hpp"
 
 namespace perdure::parity {
