@@ -28,6 +28,11 @@ bool is_half_flushed(const JobInventory& all, const segment::VersionId& id) {
   });
 }
 
+std::string reason_of(const segment::VersionId& id, const VersionPlan& plan, const JobInventory& all) {
+  if (is_half_flushed(all, id)) return kHalfFlushed;
+  return plan.on_nodes && plan.pieces.lost ? *plan.pieces.lost : kPartOnly;
+}
+
 std::string written_by(const StoredVersionView& stored) {
   return "it was written by " + std::to_string(stored.ranks) + " ranks";
 }
@@ -42,8 +47,7 @@ std::vector<PassedOver> newer_than(const segment::VersionId& chosen, const Versi
   };
   for (const auto& [id, plan] : plans.of) {
     if (!is_newer(id) || !is_a_part(id, plan, all, store)) continue;
-    const bool knows = plan.on_nodes && plan.pieces.lost.has_value();
-    found.emplace(id, is_half_flushed(all, id) ? kHalfFlushed : knows ? *plan.pieces.lost : kPartOnly);
+    found.emplace(id, reason_of(id, plan, all));
   }
   for (const auto& stored : store.versions)
     if (is_newer(stored.id) && !plans.of.contains(stored.id))

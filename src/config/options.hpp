@@ -43,8 +43,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .type = Type::choice,
      .default_value = "auto",
      .environment = "PERDURE_STORE_S3_ADDRESSING",
-     .engine = true,
      .choices = "auto|path|host",
+     .engine = true,
      .documentation = "Where requests name the bucket. `path`: in the path. `host`: in the host's name. `auto`: in the "
                       "path for a server that an endpoint names, else in the host's name."},
     {.key = "store.s3.certificates",

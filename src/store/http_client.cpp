@@ -110,6 +110,26 @@ void set_method(Transfer& transfer) {
   set(curl, CURLOPT_SEEKDATA, &transfer);
 }
 
+/// Sets what does not depend on the signature.
+void set_options(Transfer& transfer, const HttpLimits& limits) {
+  CURL* const curl = transfer.curl;
+  const auto set = transfer.library->curl_easy_setopt;
+  set(curl, CURLOPT_URL, transfer.request.url.c_str());
+  set(curl, CURLOPT_PATH_AS_IS, 1L);
+  set(curl, CURLOPT_NOSIGNAL, 1L);
+  set(curl, CURLOPT_HEADERFUNCTION, take_header);
+  set(curl, CURLOPT_HEADERDATA, &transfer);
+  set(curl, CURLOPT_WRITEFUNCTION, take_body);
+  set(curl, CURLOPT_WRITEDATA, &transfer);
+  set(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
+  set(curl, CURLOPT_UPLOAD_BUFFERSIZE, 1024L * 1024);
+  set(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_ns / 1'000'000));
+  set(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.silence_ns / 1'000'000'000));
+  if (!limits.certificates.empty()) set(curl, CURLOPT_CAINFO, limits.certificates.c_str());
+  set_method(transfer);
+}
+
 }  // namespace
 
 struct HttpClient::Connections {
@@ -153,27 +173,14 @@ base::Result<HttpAnswer> HttpClient::send(const HttpRequest& request, const Http
   HeaderList headers(*library);
   for (const std::string& line : request.headers) headers.add(line);
   headers.add("Expect:");  // else each part waits for a word of the server first
+  set_options(transfer, limits_);
   const auto set = library->curl_easy_setopt;
-  set(curl, CURLOPT_URL, request.url.c_str());
-  set(curl, CURLOPT_PATH_AS_IS, 1L);
-  set(curl, CURLOPT_NOSIGNAL, 1L);
   set(curl, CURLOPT_HTTPHEADER, headers.get());
-  set(curl, CURLOPT_HEADERFUNCTION, take_header);
-  set(curl, CURLOPT_HEADERDATA, &transfer);
-  set(curl, CURLOPT_WRITEFUNCTION, take_body);
-  set(curl, CURLOPT_WRITEDATA, &transfer);
-  set(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
-  set(curl, CURLOPT_UPLOAD_BUFFERSIZE, 1024L * 1024);
-  set(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits_.connect_ns / 1'000'000));
-  set(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits_.silence_ns / 1'000'000'000));
-  if (!limits_.certificates.empty()) set(curl, CURLOPT_CAINFO, limits_.certificates.c_str());
   const std::string user = signing.key + ":" + signing.secret, how = "aws:amz:" + signing.region + ":s3";
   if (!signing.key.empty()) {
     set(curl, CURLOPT_AWS_SIGV4, how.c_str());
     set(curl, CURLOPT_USERPWD, user.c_str());
   }
-  set_method(transfer);
   const CURLcode done = library->curl_easy_perform(curl);
   library->curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &transfer.answer.status);
   connections_->give(*library, curl);
