@@ -4,6 +4,7 @@
 
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
+#include "tier/slot_io.hpp"
 
 namespace perdure::engine {
 namespace {
