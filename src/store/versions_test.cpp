@@ -28,7 +28,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const VersionId kFirst{"nbody", 1, {1000, 7}}, kSecond{"nbody", 2, {2000, 7}}, kThird{"nbody", 3, {3000, 7}};
+const VersionId kFirstAttempt{"nbody", 1, {1000, 7}}, kSecondAttempt{"nbody", 2, {2000, 7}}, kThirdAttempt{"nbody", 3, {3000, 7}};
 constexpr std::uint64_t kSeveralParts = 40 * base::KiB;  // of 16 KiB
 
 /// Counts the calls that change something, and fails one of them, or it and all behind.
@@ -109,23 +109,23 @@ struct Done {
 /// Writes, damages, mends, removes and forgets; stops at the first error.
 Status live(Versions& store, Done& done) {
   const base::Error why{PERDURE_CORRUPT, "here", "damaged", "", false};
-  const auto first = sample_version(kFirst, 2);
+  const auto first = sample_version(kFirstAttempt, 2);
   for (const Manifest& manifest : first) PERDURE_CHECK(write_segment(store, manifest));
   done.wrote_first = true;
   PERDURE_TRY(const auto listed, store.list("nbody"));
-  PERDURE_CHECK(store.quarantine(listed.at(0).segments[1], kFirst, why));
+  PERDURE_CHECK(store.quarantine(listed.at(0).segments[1], kFirstAttempt, why));
   done.set_aside = true;
   PERDURE_CHECK(write_segment(store, first[1]));
   done.mended = true;
-  PERDURE_CHECK(write_segment(store, sample_version(kSecond, 1, kSeveralParts)[0], 5000));
+  PERDURE_CHECK(write_segment(store, sample_version(kSecondAttempt, 1, kSeveralParts)[0], 5000));
   done.wrote_second = true;
   done.began_removal = true;
-  PERDURE_CHECK(store.remove(kFirst));
+  PERDURE_CHECK(store.remove(kFirstAttempt));
   done.removed = true;
-  PERDURE_CHECK(write_segment(store, sample_version(kThird, 1)[0]));
+  PERDURE_CHECK(write_segment(store, sample_version(kThirdAttempt, 1)[0]));
   done.wrote_third = true;
   done.began_forgetting = true;
-  PERDURE_CHECK(store.forget("nbody", kSecond.attempt.created_ns));
+  PERDURE_CHECK(store.forget("nbody", kSecondAttempt.attempt.created_ns));
   done.forgot = true;
   return {};
 }
@@ -207,10 +207,10 @@ TEST(VersionsInObjects, SetADamagedSegmentAsideThatStandsWhereAnotherIsPublished
   const auto bucket = std::make_shared<MemoryBucket>();
   const auto objects = std::make_shared<MemoryObjects>(bucket);
   Versions store(objects);
-  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const Manifest manifest = sample_version(kFirstAttempt, 1)[0];
   auto damaged = test_support::sample_file(manifest);
   damaged[5000] ^= std::byte{1};
-  ASSERT_TRUE(objects->put(segment_key(kFirst, 0, 1), damaged, PutCondition::absent()));
+  ASSERT_TRUE(objects->put(segment_key(kFirstAttempt, 0, 1), damaged, PutCondition::absent()));
   ASSERT_TRUE(write_segment(store, manifest));
   EXPECT_THAT(whole_versions(store), ElementsAre(1));
   const auto aside = store.residue().value();
@@ -241,22 +241,22 @@ TEST(VersionsInObjects, KeepWhatReplacedADamagedSegmentWhileItWasSetAside) {
   };
   const auto objects = std::make_shared<MemoryObjects>(std::make_shared<MemoryBucket>());
   Versions store(objects);
-  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const Manifest manifest = sample_version(kFirstAttempt, 1)[0];
   ASSERT_TRUE(write_segment(store, manifest));
   const auto segment = store.list("nbody").value().at(0).segments[0];
   const base::Error why{PERDURE_CORRUPT, "here", "damaged", "", false};
   Versions finder(std::make_shared<Overtaken>(objects, [&] {
-    ASSERT_TRUE(store.quarantine(segment, kFirst, why));
+    ASSERT_TRUE(store.quarantine(segment, kFirstAttempt, why));
     ASSERT_TRUE(write_segment(store, manifest));
   }));
-  EXPECT_EQ(finder.quarantine(segment, kFirst, why).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(finder.quarantine(segment, kFirstAttempt, why).error().code, PERDURE_NOT_FOUND);
   EXPECT_THAT(whole_versions(store), ElementsAre(1));
 }
 
 TEST(VersionsInObjects, RefuseASegmentThatWasNotWrittenWhole) {
   const auto bucket = std::make_shared<MemoryBucket>();
   Versions store(std::make_shared<MemoryObjects>(bucket));
-  const Manifest manifest = sample_version(kFirst, 1, kSeveralParts)[0];
+  const Manifest manifest = sample_version(kFirstAttempt, 1, kSeveralParts)[0];
   const auto file = test_support::sample_file(manifest);
   {
     auto sink = store.begin(manifest, file.size()).value();
