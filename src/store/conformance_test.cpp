@@ -290,6 +290,24 @@ TEST_P(StoreConformance, GivesBackLargeBlocks) {
   }
 }
 
+// Engines write chunks, and no bytes between them.
+TEST_P(StoreConformance, FillsWithZerosWhatIsNotWritten) {
+  const Manifest manifest = test_support::sample_manifest(kOne, 1, 0, 1, {0}, 100'000, 30'000);
+  Manifest laid = manifest;
+  const std::uint64_t tail = segment::lay_out(laid);
+  const test_support::PageAligned aligned(test_support::sample_file(manifest));
+  const auto file = aligned.span();
+  auto sink = store_->begin(laid, file.size()).value();
+  const auto write = [&](std::uint64_t begin, std::uint64_t end) {
+    EXPECT_TRUE(sink->write(begin, file.subspan(begin, end - begin)));
+  };
+  for (const auto& chunk : laid.pieces[0].chunks) write(chunk.offset, chunk.offset + chunk.length);
+  write(0, segment::kHeaderBytes);
+  write(tail, file.size());
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(check_version(*open(), list().at(0)), "");
+}
+
 TEST_P(StoreConformance, ShowsItsContentToAnotherProcess) {
   write(kOne, 2);
   auto other = open();

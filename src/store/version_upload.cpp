@@ -99,8 +99,32 @@ VersionUpload::VersionUpload(std::shared_ptr<Objects> objects, const segment::Ma
       part_bytes_(part_bytes(file_bytes, objects_->properties())) {
   segment::Manifest laid = manifest;
   tail_ = std::min(segment::lay_out(laid), file_bytes);
+  {
+    const auto state = state_.lock();
+    state->parts.resize((file_bytes + part_bytes_ - 1) / part_bytes_);
+  }
+  expect(laid);
+}
+
+/// Writers leave out gaps, which are zero bytes. The header block, the chunks and the trailer have to come.
+void VersionUpload::expect(const segment::Manifest& laid) {
+  std::uint64_t done = std::min(segment::kHeaderBytes, file_bytes_);
+  for (const segment::Piece& piece : laid.pieces)
+    for (const segment::ChunkEntry& chunk : piece.chunks) {
+      skip(done, std::min(chunk.offset, file_bytes_));
+      done = std::max(done, std::min(chunk.offset + chunk.length, file_bytes_));
+    }
+  skip(done, file_bytes_ - std::min(segment::kTrailerBytes, file_bytes_));
+}
+
+void VersionUpload::skip(std::uint64_t begin, std::uint64_t end) {
   const auto state = state_.lock();
-  state->parts.resize((file_bytes + part_bytes_ - 1) / part_bytes_);
+  while (begin < end) {
+    const auto part = static_cast<std::uint32_t>(begin / part_bytes_);
+    const std::uint64_t here = std::min(end, begin_of(part) + size_of(part));
+    state->parts[part].there.add(begin - begin_of(part), here - begin_of(part));
+    begin = here;
+  }
 }
 
 base::Result<std::unique_ptr<SegmentSink>> VersionUpload::begin(std::shared_ptr<Objects> objects,
@@ -177,6 +201,10 @@ Status VersionUpload::send_rest() {
     for (std::uint32_t part = 0; part < state->parts.size(); ++part) {
       Part& one = state->parts[part];
       if (one.is == Part::Is::sent) continue;
+      if (one.is == Part::Is::filling && one.bytes.empty() && one.there.reaches(size_of(part))) {
+        one.bytes.resize(size_of(part));  // all of it is a gap
+        one.is = Part::Is::full;
+      }
       if (one.is != Part::Is::full)
         return base::fail(PERDURE_INTERNAL, name_,
                           "bytes from " + std::to_string(begin_of(part)) + " on were not all written at its commit");

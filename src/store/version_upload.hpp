@@ -47,6 +47,8 @@ class VersionUpload final : public SegmentSink {
   std::uint64_t begin_of(std::uint32_t part) const { return part * part_bytes_; }
   std::uint64_t size_of(std::uint32_t part) const;
   bool stays(std::uint32_t part) const;
+  void expect(const segment::Manifest& laid);
+  void skip(std::uint64_t begin, std::uint64_t end);
   bool put_into(std::uint32_t part, std::uint64_t offset, base::ConstByteSpan data);
   base::Status send(std::uint32_t part);
   base::Status send_rest();

@@ -28,7 +28,8 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const VersionId kFirstAttempt{"nbody", 1, {1000, 7}}, kSecondAttempt{"nbody", 2, {2000, 7}}, kThirdAttempt{"nbody", 3, {3000, 7}};
+const VersionId kFirstAttempt{"nbody", 1, {1000, 7}}, kSecondAttempt{"nbody", 2, {2000, 7}},
+    kThirdAttempt{"nbody", 3, {3000, 7}};
 constexpr std::uint64_t kSeveralParts = 40 * base::KiB;  // of 16 KiB
 
 /// Counts the calls that change something, and fails one of them, or it and all behind.
