@@ -124,6 +124,9 @@ void set_options(Transfer& transfer, const HttpLimits& limits) {
   set(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
   set(curl, CURLOPT_UPLOAD_BUFFERSIZE, 1024L * 1024);
   set(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_ns / 1'000'000));
+  // Else a large part waits a second for "100 Continue". An empty header "Expect:" would end that, too, but libcurl 7.88
+  // signs it and does not send it.
+  set(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
   set(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.silence_ns / 1'000'000'000));
   if (!limits.certificates.empty()) set(curl, CURLOPT_CAINFO, limits.certificates.c_str());
@@ -172,7 +175,6 @@ base::Result<HttpAnswer> HttpClient::send(const HttpRequest& request, const Http
   transfer.curl = curl;
   HeaderList headers(*library);
   for (const std::string& line : request.headers) headers.add(line);
-  headers.add("Expect:");  // else each part waits for a word of the server first
   set_options(transfer, limits_);
   const auto set = library->curl_easy_setopt;
   set(curl, CURLOPT_HTTPHEADER, headers.get());
