@@ -15,6 +15,8 @@ namespace {
 
 using Tree = boost::property_tree::ptree;
 
+constexpr std::size_t kMostCode = 100, kMostMessage = 1000;  // of an error, which people read
+
 /// Nothing: the text is no XML.
 std::optional<Tree> parse_xml(const std::string& xml) {
   try {
@@ -67,7 +69,8 @@ std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(
 S3Error parse_s3_error(const std::string& xml) {
   const auto tree = parse_xml(xml);
   const auto error = tree ? tree->get_child_optional("Error") : boost::none;
-  return error ? S3Error{text_of(*error, "Code"), text_of(*error, "Message")} : S3Error{};
+  if (!error) return {};
+  return {text_of(*error, "Code").substr(0, kMostCode), text_of(*error, "Message").substr(0, kMostMessage)};
 }
 
 base::Result<S3Listing> parse_s3_listing(const std::string& xml, std::uint64_t server_ns, const std::string& object) {
