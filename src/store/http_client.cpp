@@ -110,6 +110,12 @@ void set_method(Transfer& transfer) {
   set(curl, CURLOPT_SEEKDATA, &transfer);
 }
 
+/// A server that gives a byte now and then must not hold its caller for ever.
+long longest_ms(const HttpRequest& request, const HttpLimits& limits) {
+  const std::uint64_t bytes = request.body.size() + request.target.size();
+  return static_cast<long>(limits.whole_ns / 1'000'000 + bytes * 1000 / limits.least_bytes_per_s);
+}
+
 /// Sets what does not depend on the signature.
 void set_options(Transfer& transfer, const HttpLimits& limits) {
   CURL* const curl = transfer.curl;
@@ -129,6 +135,7 @@ void set_options(Transfer& transfer, const HttpLimits& limits) {
   set(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
   set(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.silence_ns / 1'000'000'000));
+  set(curl, CURLOPT_TIMEOUT_MS, longest_ms(transfer.request, limits));
   if (!limits.certificates.empty()) set(curl, CURLOPT_CAINFO, limits.certificates.c_str());
   set_method(transfer);
 }
