@@ -39,7 +39,8 @@ base::Status parse_root(const std::string& xml, const char* root, const std::str
   const S3Error error = parse_s3_error(xml);
   if (!error.code.empty()) {
     const std::string cause = "the server says " + error.code + ": " + error.message;
-    if (error.code == "NoSuchUpload") return base::fail(PERDURE_NOT_FOUND, object, cause);
+    if (error.code == "NoSuchUpload" || error.code == "InvalidPart")
+      return base::fail(PERDURE_NOT_FOUND, object, cause);
     if (error.code == "PreconditionFailed") return base::fail(PERDURE_EXISTS, object, cause);
     return base::fail(PERDURE_UNAVAILABLE, object, cause, "", true);
   }

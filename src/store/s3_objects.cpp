@@ -91,7 +91,8 @@ base::Error error_of(const HttpAnswer& answer, const std::string& object) {
                             (told.code.empty() ? std::string() : " " + told.code + ": " + told.message);
   const auto is = [&](const char* code) { return told.code == code; };
   if (is("NoSuchBucket")) return {PERDURE_NOT_FOUND, object, cause, "check store.path, or make the bucket", false};
-  if (answer.status == 404) return {PERDURE_NOT_FOUND, object, cause, "", false};
+  // A part that another try of the same part replaced is as good as gone: its upload has to be made anew.
+  if (answer.status == 404 || is("InvalidPart")) return {PERDURE_NOT_FOUND, object, cause, "", false};
   if (answer.status == 412) return {PERDURE_EXISTS, object, cause, "", false};
   if (is("QuotaExceeded") || is("StorageFull") || is("XMinioStorageFull") || answer.status == 507)
     return {PERDURE_NO_SPACE, object, cause, "remove versions (perdure prune), or ask for more room", true};
@@ -102,7 +103,7 @@ base::Error error_of(const HttpAnswer& answer, const std::string& object) {
   if (answer.status == 301)
     return {PERDURE_IO, object, cause,
             "set store.s3.region to the bucket's " + header_of(answer, "x-amz-bucket-region"), false};
-  if (passes(answer.status) || is("RequestTimeout") || is("SlowDown"))
+  if (passes(answer.status) || is("RequestTimeout") || is("SlowDown") || is("IncompleteBody"))
     return {PERDURE_UNAVAILABLE, object, cause, "", true};
   if (answer.status == 501)
     return {PERDURE_UNSUPPORTED, object, cause, "use a server that knows conditional puts", false};

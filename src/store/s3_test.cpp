@@ -49,6 +49,12 @@ TEST(S3Answers, ThatAreCutOrForeignAreErrors) {
   ASSERT_FALSE(told) << "an answer of status 200 may hold an error";
   EXPECT_TRUE(told.error().retryable);
   EXPECT_THAT(told.error().text(), HasSubstr("InternalError"));
+  const std::string replaced =
+      "<Error><Code>InvalidPart</Code><Message>" + std::string(5000, 'x') + "</Message></Error>";
+  const auto anew = parse_s3_completed(replaced, "key");
+  ASSERT_FALSE(anew);
+  EXPECT_EQ(anew.error().code, PERDURE_NOT_FOUND) << "the upload has to be made anew";
+  EXPECT_LT(anew.error().text().size(), 2000U) << "people read it";
 }
 
 TEST(S3Answers, KnowOnlyTheTimesThatServersWrite) {
