@@ -278,7 +278,7 @@ TEST(VersionsInObjects, SetNothingAsideThatCouldNotBeReadTwice) {
   };
   const auto objects = std::make_shared<MemoryObjects>(std::make_shared<MemoryBucket>());
   Versions store(objects);
-  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const Manifest manifest = sample_version({"nbody", 1, {1000, 7}}, 1)[0];
   ASSERT_TRUE(write_segment(store, manifest));
   Versions doubtful(std::make_shared<Doubtful>(objects));
   const auto written = write_segment(doubtful, manifest);
