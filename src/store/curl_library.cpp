@@ -8,6 +8,7 @@ namespace perdure::store {
 namespace {
 
 constexpr const char* kCurlNames[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+constexpr unsigned kLeastCurl = 0x075800;  // older ones sign S3's requests wrongly, or send the secret as a password
 constexpr const char* kCurlRemedy = "install libcurl 7.88 or newer (Debian: libcurl4)";
 
 base::Result<CurlLibrary> load_curl() {
@@ -28,6 +29,10 @@ base::Result<CurlLibrary> load_curl() {
 #undef PERDURE_CURL_LOAD
   if (missing != nullptr)
     return base::fail(PERDURE_UNAVAILABLE, kCurlNames[0], std::string("the library lacks ") + missing, kCurlRemedy);
+  const curl_version_info_data* const version = functions.curl_version_info(CURLVERSION_NOW);
+  if (version->version_num < kLeastCurl)
+    return base::fail(PERDURE_UNAVAILABLE, kCurlNames[0], std::string("the library is too old: ") + version->version,
+                      kCurlRemedy);
   if (functions.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     return base::fail(PERDURE_UNAVAILABLE, kCurlNames[0], "the library does not start", kCurlRemedy);
   return functions;

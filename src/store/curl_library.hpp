@@ -20,6 +20,7 @@ namespace perdure::store {
   X(curl_easy_strerror)           \
   X(curl_slist_append)            \
   X(curl_slist_free_all)          \
+  X(curl_version_info)            \
   X(curl_getdate)
 
 struct CurlLibrary {
@@ -28,7 +29,7 @@ struct CurlLibrary {
 #undef PERDURE_CURL_MEMBER
 };
 
-/// Gives the library, which stays loaded. Fails with PERDURE_UNAVAILABLE if it is not installed.
+/// Gives the library, which stays loaded. Fails with PERDURE_UNAVAILABLE if it is not installed, or too old.
 base::Result<const CurlLibrary*> curl_library();
 
 }  // namespace perdure::store

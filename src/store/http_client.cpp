@@ -110,6 +110,12 @@ void set_method(Transfer& transfer) {
   set(curl, CURLOPT_SEEKDATA, &transfer);
 }
 
+/// A server that gives a byte now and then must not hold its caller for ever.
+long longest_ms(const HttpRequest& request, const HttpLimits& limits) {
+  const std::uint64_t bytes = request.body.size() + request.target.size();
+  return static_cast<long>(limits.whole_ns / 1'000'000 + bytes * 1000 / limits.least_bytes_per_s);
+}
+
 /// Sets what does not depend on the signature.
 void set_options(Transfer& transfer, const HttpLimits& limits) {
   CURL* const curl = transfer.curl;
@@ -124,8 +130,12 @@ void set_options(Transfer& transfer, const HttpLimits& limits) {
   set(curl, CURLOPT_BUFFERSIZE, 512L * 1024);
   set(curl, CURLOPT_UPLOAD_BUFFERSIZE, 1024L * 1024);
   set(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_ns / 1'000'000));
+  // Else a large part waits a second for "100 Continue". An empty header "Expect:" would end that, too, but
+  // libcurl 7.88 signs it and does not send it.
+  set(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
   set(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.silence_ns / 1'000'000'000));
+  set(curl, CURLOPT_TIMEOUT_MS, longest_ms(transfer.request, limits));
   if (!limits.certificates.empty()) set(curl, CURLOPT_CAINFO, limits.certificates.c_str());
   set_method(transfer);
 }
@@ -172,20 +182,20 @@ base::Result<HttpAnswer> HttpClient::send(const HttpRequest& request, const Http
   transfer.curl = curl;
   HeaderList headers(*library);
   for (const std::string& line : request.headers) headers.add(line);
-  headers.add("Expect:");  // else each part waits for a word of the server first
   set_options(transfer, limits_);
   const auto set = library->curl_easy_setopt;
   set(curl, CURLOPT_HTTPHEADER, headers.get());
   const std::string user = signing.key + ":" + signing.secret, how = "aws:amz:" + signing.region + ":s3";
+  CURLcode done = CURLE_OK;
   if (!signing.key.empty()) {
-    set(curl, CURLOPT_AWS_SIGV4, how.c_str());
-    set(curl, CURLOPT_USERPWD, user.c_str());
+    done = set(curl, CURLOPT_AWS_SIGV4, how.c_str());  // a build without it would send the secret as a password
+    if (done == CURLE_OK) done = set(curl, CURLOPT_USERPWD, user.c_str());
   }
-  const CURLcode done = library->curl_easy_perform(curl);
+  if (done == CURLE_OK) done = library->curl_easy_perform(curl);
   library->curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &transfer.answer.status);
   connections_->give(*library, curl);
   const std::string object = request.url.substr(0, request.url.find('?'));
-  if (transfer.too_large) return base::fail(PERDURE_CORRUPT, object, "the answer has more bytes than were asked for");
+  if (transfer.too_large) return base::fail(PERDURE_IO, object, "the answer has more bytes than were asked for");
   if (done != CURLE_OK)
     return base::fail(PERDURE_UNAVAILABLE, object,
                       std::string("the request failed: ") + library->curl_easy_strerror(done),

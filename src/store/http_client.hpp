@@ -32,8 +32,10 @@ struct HttpSigning {
 
 struct HttpLimits {
   std::uint64_t connect_ns = 10'000'000'000;
-  std::uint64_t silence_ns = 30'000'000'000;  ///< without a byte, before a request fails
-  std::string certificates = {};              ///< file of certificate authorities; empty: the system's
+  std::uint64_t silence_ns = 30'000'000'000;    ///< without a byte, before a request fails
+  std::uint64_t whole_ns = 300'000'000'000;     ///< before a request fails, beside the time that its bytes take at
+  std::uint64_t least_bytes_per_s = 64 * 1024;  ///< this speed
+  std::string certificates = {};                ///< file of certificate authorities; empty: the system's
 };
 
 /// Any thread may send. Connections are kept for the next requests.

@@ -15,6 +15,8 @@ namespace {
 
 using Tree = boost::property_tree::ptree;
 
+constexpr std::size_t kMostCode = 100, kMostMessage = 1000;  // of an error, which people read
+
 /// Nothing: the text is no XML.
 std::optional<Tree> parse_xml(const std::string& xml) {
   try {
@@ -37,7 +39,8 @@ base::Status parse_root(const std::string& xml, const char* root, const std::str
   const S3Error error = parse_s3_error(xml);
   if (!error.code.empty()) {
     const std::string cause = "the server says " + error.code + ": " + error.message;
-    if (error.code == "NoSuchUpload") return base::fail(PERDURE_NOT_FOUND, object, cause);
+    if (error.code == "NoSuchUpload" || error.code == "InvalidPart")
+      return base::fail(PERDURE_NOT_FOUND, object, cause);
     if (error.code == "PreconditionFailed") return base::fail(PERDURE_EXISTS, object, cause);
     return base::fail(PERDURE_UNAVAILABLE, object, cause, "", true);
   }
@@ -67,7 +70,8 @@ std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(
 S3Error parse_s3_error(const std::string& xml) {
   const auto tree = parse_xml(xml);
   const auto error = tree ? tree->get_child_optional("Error") : boost::none;
-  return error ? S3Error{text_of(*error, "Code"), text_of(*error, "Message")} : S3Error{};
+  if (!error) return {};
+  return {text_of(*error, "Code").substr(0, kMostCode), text_of(*error, "Message").substr(0, kMostMessage)};
 }
 
 base::Result<S3Listing> parse_s3_listing(const std::string& xml, std::uint64_t server_ns, const std::string& object) {

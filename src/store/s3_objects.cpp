@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "base/guarded.hpp"
 #include "os/system.hpp"
@@ -27,6 +28,7 @@ using base::Status;
 /// Bodies up to this are hashed for the signature. The hash of a larger one would cost more than sending it.
 constexpr std::size_t kMostSignedBytes = 256 * base::KiB;
 constexpr const char* kPageKeys = "1000";
+constexpr const char* kNoServer = "check that store.s3.endpoint is an S3 server";
 
 /// Sorted by name, as the signature asks.
 using Query = std::map<std::string, std::string>;
@@ -68,6 +70,20 @@ std::uint64_t age_of(const HttpAnswer& answer) {
   return then_ns != 0 && then_ns < now_ns ? now_ns - then_ns : 0;
 }
 
+/// S3 sends 307 while the name of a new bucket spreads, and 409 while another request changes the same object.
+bool passes(long status) {
+  constexpr std::array<long, 8> kPassing = {307, 408, 409, 429, 500, 502, 503, 504};
+  return std::find(kPassing.begin(), kPassing.end(), status) != kPassing.end();
+}
+
+/// Whether the credentials may have ended. The answer to HEAD has no body that says why it failed.
+bool ended(const std::string& method, const HttpAnswer& answer) {
+  if (answer.status != 400 && answer.status != 401 && answer.status != 403) return false;
+  if (method == "HEAD") return true;
+  const std::string code = parse_s3_error(answer.body).code;
+  return code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "InvalidToken" || code == "RequestExpired";
+}
+
 /// How an answer fails. Pure.
 base::Error error_of(const HttpAnswer& answer, const std::string& object) {
   const S3Error told = parse_s3_error(answer.body);
@@ -75,24 +91,23 @@ base::Error error_of(const HttpAnswer& answer, const std::string& object) {
                             (told.code.empty() ? std::string() : " " + told.code + ": " + told.message);
   const auto is = [&](const char* code) { return told.code == code; };
   if (is("NoSuchBucket")) return {PERDURE_NOT_FOUND, object, cause, "check store.path, or make the bucket", false};
-  if (answer.status == 404) return {PERDURE_NOT_FOUND, object, cause, "", false};
+  // A part that another try of the same part replaced is as good as gone: its upload has to be made anew.
+  if (answer.status == 404 || is("InvalidPart")) return {PERDURE_NOT_FOUND, object, cause, "", false};
   if (answer.status == 412) return {PERDURE_EXISTS, object, cause, "", false};
   if (is("QuotaExceeded") || is("StorageFull") || is("XMinioStorageFull") || answer.status == 507)
     return {PERDURE_NO_SPACE, object, cause, "remove versions (perdure prune), or ask for more room", true};
+  if (is("RequestTimeTooSkewed")) return {PERDURE_PERMISSION, object, cause, "set this machine's clock", true};
+  if (ended("GET", answer)) return {PERDURE_PERMISSION, object, cause, "renew the credentials", true};
   if (answer.status == 401 || answer.status == 403)
     return {PERDURE_PERMISSION, object, cause, "check the credentials and the bucket's policy", false};
-  const bool passes = answer.status == 409 || answer.status == 429 || answer.status == 500 || answer.status == 502 ||
-                      answer.status == 503 || answer.status == 504 || is("RequestTimeout") || is("SlowDown");
-  if (passes) return {PERDURE_UNAVAILABLE, object, cause, "", true};
+  if (answer.status == 301)
+    return {PERDURE_IO, object, cause,
+            "set store.s3.region to the bucket's " + header_of(answer, "x-amz-bucket-region"), false};
+  if (passes(answer.status) || is("RequestTimeout") || is("SlowDown") || is("IncompleteBody"))
+    return {PERDURE_UNAVAILABLE, object, cause, "", true};
   if (answer.status == 501)
     return {PERDURE_UNSUPPORTED, object, cause, "use a server that knows conditional puts", false};
   return {PERDURE_IO, object, cause, "", false};
-}
-
-bool ended(const HttpAnswer& answer) {
-  if (answer.status != 400 && answer.status != 401 && answer.status != 403) return false;
-  const std::string code = parse_s3_error(answer.body).code;
-  return code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "InvalidToken" || code == "RequestExpired";
 }
 
 std::vector<std::string> condition_headers(const PutCondition& condition) {
@@ -121,7 +136,7 @@ class Bucket {
                                 (body.size() <= kMostSignedBytes ? sha256_hex(body) : std::string("UNSIGNED-PAYLOAD")));
       if (!signer.token.empty()) request.headers.push_back("x-amz-security-token: " + signer.token);
       PERDURE_TRY(auto answer, client_.send(request, {place_.region, signer.key, signer.secret}));
-      if (anew || !ended(answer)) return answer;
+      if (anew || !ended(method, answer)) return answer;
     }
     return base::fail(PERDURE_INTERNAL, text(key), "no request was sent");
   }
@@ -216,9 +231,11 @@ class S3Objects final : public Objects {
     if (answer.status == 412) return base::fail(PERDURE_NOT_FOUND, object, "it was replaced since it was looked at");
     if (answer.status / 100 != 2) return base::fail(error_of(answer, object));
     if (answer.received == target.size() && (answer.status == 206 || offset == 0)) return {};
-    return base::fail(PERDURE_CORRUPT, object,
-                      "it ends at byte " + std::to_string(offset + answer.received) + ", before byte " +
-                          std::to_string(offset + target.size()));
+    // It says nothing about the object, which was not replaced: nobody may set it aside for this.
+    return base::fail(PERDURE_UNAVAILABLE, object,
+                      "the answer ends at byte " + std::to_string(offset + answer.received) + ", before byte " +
+                          std::to_string(offset + target.size()),
+                      kNoServer, true);
   }
   Result<std::string> put(const std::string& key, base::ConstByteSpan bytes, const PutCondition& condition) override {
     PERDURE_TRY(const auto answer, bucket_->succeed("PUT", key, {}, condition_headers(condition), bytes));
@@ -240,11 +257,13 @@ class S3Objects final : public Objects {
       PERDURE_TRY(const auto answer, bucket_->succeed("GET", {}, query));
       PERDURE_TRY(auto page, parse_s3_listing(answer.body, server_ns(answer), bucket_->text(prefix)));
       for (ObjectInfo& one : page.objects) {
+        if (!one.key.starts_with(query["prefix"]))
+          return base::fail(PERDURE_IO, bucket_->text(prefix), "the listing has other keys", kNoServer);
         one.key.erase(0, bucket_->place().prefix.size());
         found.push_back(std::move(one));
       }
       if (page.next.empty()) return found;
-      query["continuation-token"] = page.next;
+      if (page.next == std::exchange(query["continuation-token"], page.next)) return base::fail(endless(prefix));
     }
   }
   Status remove(const std::string& key) override {
@@ -254,8 +273,10 @@ class S3Objects final : public Objects {
   }
   Result<ObjectInfo> stat(const std::string& key) override {
     PERDURE_TRY(const auto answer, bucket_->succeed("HEAD", key, {}));
-    const std::uint64_t bytes = std::strtoull(header_of(answer, "content-length").c_str(), nullptr, 10);
-    return ObjectInfo{key, bytes, tag_of(answer), age_of(answer)};
+    const std::string length = header_of(answer, "content-length"), tag = tag_of(answer);
+    if (length.empty() || tag.empty())  // not an empty object, which would stand for a segment that was set aside
+      return base::fail(PERDURE_IO, bucket_->text(key), "the answer lacks a length or a tag", kNoServer);
+    return ObjectInfo{key, std::strtoull(length.c_str(), nullptr, 10), tag, age_of(answer)};
   }
   Result<std::vector<OpenUpload>> uploads(const std::string& prefix) override {
     std::vector<OpenUpload> found;
@@ -269,8 +290,9 @@ class S3Objects final : public Objects {
         found.push_back(std::move(one));
       }
       if (page.next_key.empty()) return found;
-      query["key-marker"] = page.next_key;
-      query["upload-id-marker"] = page.next_id;
+      const std::string key = std::exchange(query["key-marker"], page.next_key);
+      const std::string id = std::exchange(query["upload-id-marker"], page.next_id);
+      if (key == page.next_key && id == page.next_id) return base::fail(endless(prefix));
     }
   }
   Status abort(const OpenUpload& upload) override {
@@ -280,6 +302,10 @@ class S3Objects final : public Objects {
   }
 
  private:
+  base::Error endless(const std::string& prefix) const {
+    return {PERDURE_IO, bucket_->text(prefix), "the listing gives one page again and again", kNoServer, false};
+  }
+
   const std::shared_ptr<Bucket> bucket_;
 };
 

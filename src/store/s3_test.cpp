@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "store/s3_answers.hpp"
 #include "store/s3_objects.hpp"
+#include "support/canned_server.hpp"
 #include "support/s3_server.hpp"
 
 namespace perdure::store {
@@ -47,6 +49,12 @@ TEST(S3Answers, ThatAreCutOrForeignAreErrors) {
   ASSERT_FALSE(told) << "an answer of status 200 may hold an error";
   EXPECT_TRUE(told.error().retryable);
   EXPECT_THAT(told.error().text(), HasSubstr("InternalError"));
+  const std::string replaced =
+      "<Error><Code>InvalidPart</Code><Message>" + std::string(5000, 'x') + "</Message></Error>";
+  const auto anew = parse_s3_completed(replaced, "key");
+  ASSERT_FALSE(anew);
+  EXPECT_EQ(anew.error().code, PERDURE_NOT_FOUND) << "the upload has to be made anew";
+  EXPECT_LT(anew.error().text().size(), 2000U) << "people read it";
 }
 
 TEST(S3Answers, KnowOnlyTheTimesThatServersWrite) {
@@ -150,6 +158,86 @@ TEST(S3Server, WithoutTheBucketSaysSo) {
   ASSERT_FALSE(listed);
   EXPECT_EQ(listed.error().code, PERDURE_NOT_FOUND);
   EXPECT_THAT(listed.error().text(), HasSubstr("make the bucket"));
+}
+
+using test_support::CannedServer;
+
+/// Objects at that server. Each time that credentials are asked for, they have another key: "key1", "key2".
+std::shared_ptr<Objects> objects_at(const CannedServer& server) {
+  const std::string endpoint = server.endpoint();
+  auto place = s3_place(
+      "bucket/prefix", [&](const char* name) { return name == std::string("endpoint") ? endpoint : std::string(); },
+      nothing);
+  return make_s3_objects(std::move(*place), [asked = 0]() mutable -> base::Result<S3Credentials> {
+    return S3Credentials{"key" + std::to_string(++asked), "secret", ""};
+  });
+}
+
+std::string page_of(const std::string& content) {
+  const std::string body = "<ListBucketResult>" + content + "</ListBucketResult>";
+  return "200 OK\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST(S3Requests, SignOnlyHeadersThatAreSent) {
+  CannedServer server({"200 OK\r\netag: \"a\"\r\ncontent-length: 0\r\n\r\n"});
+  ASSERT_TRUE(objects_at(server)->put("key", base::as_bytes(std::string("bytes")), PutCondition::absent()));
+  const std::string head = server.requests().at(0);
+  const std::string signed_by = "SignedHeaders=";
+  const std::size_t begin = head.find(signed_by) + signed_by.size();
+  std::istringstream names(head.substr(begin, head.find(',', begin) - begin));
+  std::string small = head;
+  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return std::tolower(c); });
+  int count = 0;
+  for (std::string name; std::getline(names, name, ';'); ++count)
+    EXPECT_THAT(small, HasSubstr("\r\n" + name + ":")) << name;
+  EXPECT_GE(count, 4);
+  EXPECT_EQ(head.find("secret"), std::string::npos);
+}
+
+TEST(S3Requests, AskForNewCredentialsWhenAnAnswerWithoutBodyRefusesThem) {
+  CannedServer server(
+      {"400 Bad Request\r\ncontent-length: 300\r\n\r\n", "200 OK\r\netag: \"a\"\r\ncontent-length: 12\r\n\r\n"});
+  const auto there = objects_at(server)->stat("key");
+  ASSERT_TRUE(there) << there.error().text();
+  EXPECT_EQ(there->bytes, 12U);
+  EXPECT_THAT(server.requests().at(0), HasSubstr("Credential=key1/"));
+  EXPECT_THAT(server.requests().at(1), HasSubstr("Credential=key2/"));
+}
+
+TEST(S3Answers, WithoutLengthOrTagAreNoEmptyObjects) {
+  for (const char* answer : {"200 OK\r\netag: \"a\"\r\n\r\n", "200 OK\r\ncontent-length: 0\r\n\r\n"}) {
+    CannedServer server({answer});
+    const auto there = objects_at(server)->stat("key");
+    ASSERT_FALSE(there) << answer;
+    EXPECT_EQ(there.error().code, PERDURE_IO);
+  }
+}
+
+TEST(S3Answers, OfAnotherLengthAreNoDamage) {
+  std::vector<std::byte> target(4);
+  for (const char* answer :
+       {"206 Partial Content\r\ncontent-length: 3\r\n\r\nabc", "206 Partial Content\r\ncontent-length: 5\r\n\r\nabcde",
+        "206 Partial Content\r\n\r\nab"}) {
+    CannedServer server({answer});
+    const auto read = objects_at(server)->get("key", 0, target, "a");
+    ASSERT_FALSE(read) << answer;
+    EXPECT_NE(read.error().code, PERDURE_CORRUPT) << answer;
+  }
+}
+
+TEST(S3Answers, ThatNeverEndOrHaveOtherKeysAreErrors) {
+  CannedServer endless({page_of("<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>")});
+  EXPECT_EQ(objects_at(endless)->list("", Depth::all).error().code, PERDURE_IO);
+  EXPECT_EQ(endless.requests().size(), 2U);
+  CannedServer other({page_of("<IsTruncated>false</IsTruncated><Contents><Key>x</Key></Contents>")});
+  EXPECT_EQ(objects_at(other)->list("run/", Depth::all).error().code, PERDURE_IO);
+}
+
+TEST(S3Answers, ThatRedirectSayWhichRegionToSet) {
+  CannedServer moved({"301 Moved\r\nx-amz-bucket-region: eu-west-1\r\ncontent-length: 0\r\n\r\n"});
+  EXPECT_THAT(objects_at(moved)->list("", Depth::all).error().text(), HasSubstr("eu-west-1"));
+  CannedServer soon({"307 Temporary Redirect\r\ncontent-length: 0\r\n\r\n"});
+  EXPECT_TRUE(objects_at(soon)->list("", Depth::all).error().retryable);
 }
 
 }  // namespace

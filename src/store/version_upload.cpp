@@ -234,9 +234,11 @@ Status VersionUpload::replace(const ObjectInfo& there) {
   if (same || same.error().code != PERDURE_CORRUPT) return same;
   // One reading is not believed.
   PERDURE_TRY(const auto second, open_object(objects_, key_));
-  if (segment::verify(*second, nullptr).empty())
+  auto defects = segment::verify(*second, nullptr);
+  if (defects.empty())
     return base::fail(PERDURE_IO, name_, "it was damaged at the first reading, and whole at the second",
                       "check this node's memory, and the store", true);
+  if (defects.front().error.code != PERDURE_CORRUPT) return base::fail(std::move(defects.front().error));
   PERDURE_CHECK(put_aside(*objects_, there, id_, same.error()));
   return in_its_stead();
 }

@@ -254,6 +254,41 @@ TEST(VersionsInObjects, KeepWhatReplacedADamagedSegmentWhileItWasSetAside) {
   EXPECT_THAT(whole_versions(store), ElementsAre(1));
 }
 
+TEST(VersionsInObjects, SetNothingAsideThatCouldNotBeReadTwice) {
+  /// Gives one wrong byte, and no answer to the first request of the next reading.
+  class Doubtful final : public ForwardingObjects {
+   public:
+    using ForwardingObjects::ForwardingObjects;
+    Status get(const std::string& key, std::uint64_t offset, base::ByteSpan target, const std::string& tag) override {
+      if (std::exchange(silent_, false)) return base::fail(PERDURE_UNAVAILABLE, key, "no answer came", "", true);
+      PERDURE_CHECK(real().get(key, offset, target, tag));
+      constexpr std::uint64_t kByte = 5000;
+      if (!wrong_ && offset <= kByte && kByte - offset < target.size()) {
+        target[kByte - offset] ^= std::byte{1};
+        wrong_ = true;
+      }
+      return {};
+    }
+    Result<ObjectInfo> stat(const std::string& key) override {
+      silent_ = wrong_;
+      return real().stat(key);
+    }
+
+   private:
+    bool wrong_ = false, silent_ = false;
+  };
+  const auto objects = std::make_shared<MemoryObjects>(std::make_shared<MemoryBucket>());
+  Versions store(objects);
+  const Manifest manifest = sample_version({"nbody", 1, {1000, 7}}, 1)[0];
+  ASSERT_TRUE(write_segment(store, manifest));
+  Versions doubtful(std::make_shared<Doubtful>(objects));
+  const auto written = write_segment(doubtful, manifest);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_THAT(store.residue().value(), IsEmpty());
+  EXPECT_THAT(whole_versions(store), ElementsAre(1));
+}
+
 TEST(VersionsInObjects, RefuseASegmentThatWasNotWrittenWhole) {
   const auto bucket = std::make_shared<MemoryBucket>();
   Versions store(std::make_shared<MemoryObjects>(bucket));
