@@ -77,7 +77,7 @@ TEST(CommandLine, SurvivesHostileArguments) {
     EXPECT_EQ(run_verb({"config", "--set=" + text}).status, kUsage) << text;
   }
   EXPECT_EQ(run_verb({"verify", store.path(), "--threads", "0"}).status, kUsage);
-  EXPECT_EQ(run_verb({"ls", "s3://bucket"}).status, kUsage);
+  EXPECT_EQ(run_verb({"ls", "gopher://bucket"}).status, kUsage);
 }
 
 TEST(Config, SaysWhereEachValueCameFrom) {

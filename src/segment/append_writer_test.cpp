@@ -171,7 +171,8 @@ std::vector<std::byte> written_in_any_order(const Manifest& manifest, std::uint6
     write_tables(false);
   }
   write_tables(true);
-  EXPECT_EQ(writer.finish().value(), file.size());
+  const std::uint64_t whole = writer.finish().value();
+  EXPECT_EQ(whole, file.size());
   return file;
 }
 

@@ -213,7 +213,8 @@ std::vector<std::byte> example_of_format_4() {
   EXPECT_TRUE(writer.finish_rank(
       {2, 512, {{0, 8, 100, EntryKind::memory, field}, {4, 1, 100, EntryKind::opaque, opaque}}, {}}));
   EXPECT_TRUE(writer.finish_rank({3, 512, {}, {}}));
-  EXPECT_EQ(writer.finish().value(), file.size());
+  const std::uint64_t whole = writer.finish().value();
+  EXPECT_EQ(whole, file.size());
   return file;
 }
 

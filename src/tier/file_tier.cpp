@@ -1,6 +1,7 @@
 // The file tier keeps one preallocated file per slot in a node-local directory. Files are overwritten in place and
-// truncated only if others need their room (the DEEP-ER measurements show the cost of truncation and deletion). A file
-// grows to any chunk: chunks of other launches can be larger than this launch's.
+// never truncated (the DEEP-ER measurements show the cost of truncation and deletion, and other engines may map them).
+// A file grows to any chunk: chunks of other launches can be larger than this launch's. Free slots give their room to
+// others as holes.
 #include <algorithm>
 #include <charconv>
 
@@ -73,7 +74,8 @@ class FileTier final : public Tier {
       PERDURE_CHECK(reclaim(need - slots_[slot].backed, slot));
       PERDURE_TRY(const auto file, os::File::open(path(slot), os::Open::create));
       PERDURE_CHECK(file.preallocate(need));
-      PERDURE_CHECK(file.truncate(need));  // if the file system cannot preallocate
+      PERDURE_TRY(const std::uint64_t size, file.size());
+      if (size < need) PERDURE_CHECK(file.truncate(need));  // the file system cannot preallocate
       backed_ += need - slots_[slot].backed;
       slots_[slot].backed = need;
     }
@@ -166,7 +168,7 @@ class FileTier final : public Tier {
   base::Status shrink(std::size_t slot, std::uint64_t bytes) {
     if (slots_[slot].backed <= bytes) return {};
     PERDURE_TRY(const auto file, os::File::open(path(slot), os::Open::read_write));
-    PERDURE_CHECK(file.truncate(bytes));
+    PERDURE_CHECK(file.punch(bytes, slots_[slot].backed - bytes));
     backed_ -= slots_[slot].backed - bytes;
     slots_[slot].backed = bytes;
     return {};

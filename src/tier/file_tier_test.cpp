@@ -43,7 +43,8 @@ TEST(FileTier, AFailedPreallocationLeavesTheSlotFreeAndTheTierUsable) {
   test_support::TemporaryDirectory directory;
   auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});
   ASSERT_TRUE(tier);
-  for (const char* rule : {"fallocate:/slot-:ENOSPC", "open:/slot-:EDQUOT", "ftruncate:/slot-:EIO"}) {
+  for (const char* rule :
+       {"fallocate:/slot-:ENOSPC", "open:/slot-:EDQUOT", "fallocate:/slot-:EOPNOTSUPP;ftruncate:/slot-:EIO"}) {
     os::FaultRules faults(*os::parse_fault_rules(rule));
     test_support::InstalledHooks installed(faults);
     auto slot = (*tier)->acquire(MiB);
