@@ -39,7 +39,7 @@ bool is_shared(const ProcessImage& image, const PageRun& run) {
 
 using StoredBlocks = std::map<std::uint64_t, Stored>;  // by address
 
-/// Those that another image may borrow.
+/// Returns the blocks that another image may borrow.
 StoredBlocks blocks_of_stored(const StoredImage& stored) {
   StoredBlocks all;
   std::size_t number = 0;

@@ -223,7 +223,7 @@ base::Status LazyPages::put(std::uint64_t origin, base::ConstByteSpan bytes) {
     }
     if (has_ended()) return base::fail(PERDURE_NOT_FOUND, process_text(process_), "it has ended");
     if (step == Step::again) {
-      os::sleep_ns(20'000);  // wait: until the event is read
+      os::sleep_ns(20'000);  // until the event is read
       continue;
     }
     origin += some.size();

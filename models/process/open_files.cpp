@@ -22,7 +22,7 @@ std::string wrong_numbers(const OpenFiles& all) {
   return std::find(meant.begin(), meant.end(), false) == meant.end() ? "" : "an open file has no descriptor";
 }
 
-/// A content may belong to only one kind of file: unlinked file, memfd or pipe.
+/// A content may belong to only one kind of file: unlinked file, memfd, pipe or FIFO.
 std::string wrong_contents(const OpenFiles& all) {
   constexpr std::size_t kNobody = 0;
   std::vector<std::size_t> kinds(all.contents.size(), kNobody);

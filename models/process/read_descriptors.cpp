@@ -53,7 +53,7 @@ class FileReader {
   }
   base::Status fill(UnlinkedFile& file, const SeenFile& seen) {
     PERDURE_CHECK(read_file(file.content, seen));
-    read_.files.contents[file.content].seals = 0;  // that it cannot be sealed its file system says
+    read_.files.contents[file.content].seals = 0;  // its file system decides whether it can be sealed
     return {};
   }
   base::Status fill(MemoryFile& file, const SeenFile& seen) { return read_file(file.content, seen); }

@@ -5,7 +5,6 @@
 // restart, the program counter is back at the `svc` instruction, and x0 has its first argument. So the stored registers
 // need no change. They also need no system call number (NT_ARM_SYSTEM_CALL): the kernel forgot it then. Unlike on
 // x86-64, a handler that runs first does not end such a call with EINTR.
-// on x86-64 a handler that runs first does not end such a call with EINTR.
 #include <elf.h>
 
 #include <algorithm>

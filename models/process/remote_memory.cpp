@@ -54,7 +54,7 @@ base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan ta
 
 base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes) {
   return move_all(process, address, const_cast<std::byte*>(bytes.data()), bytes.size(), "write",
-                  ::process_vm_writev);  // NOLINT: the source is only read
+                  ::process_vm_writev);  // NOLINT: what is here is only read
 }
 
 }  // namespace perdure::process

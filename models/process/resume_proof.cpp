@@ -54,7 +54,7 @@ class StandIn {
 };
 
 /// Memory for results of the child's calls, at the same address in the child.
-std::uint64_t value_of_stand_in = 0;  // NOLINT: its address matters
+std::uint64_t value_of_stand_in = 0;  // NOLINT: its address counts
 
 base::Result<StandIn> StandIn::begin() {
   let_children_be_traced();

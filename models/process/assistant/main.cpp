@@ -64,8 +64,8 @@ void wait_until_asked() {
   (void)::poll(&input, 1, kMostWait_ms);
 }
 
-/// We inherit the processors of the thread that started us, perhaps only one. The process's other threads stand still
-/// while we copy.
+/// Uses the processors of all threads of the process, which stand still while we copy. We inherit those of the thread
+/// that started us, perhaps only one.
 void use_processors_of(pid_t process) {
   cpu_set_t all;
   CPU_ZERO(&all);
