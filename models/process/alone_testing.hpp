@@ -1,5 +1,5 @@
 #pragma once
-// Children that do one task for a test. The test captures and resumes them meanwhile.
+// Starts children that do one task for a test. The test captures and resumes them meanwhile.
 #include <linux/sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Constants that differ between architectures. Registers and system calls are in registers.hpp.
+// These constants differ between architectures. Registers and system calls are in registers.hpp.
 #include <cstdint>
 
 namespace perdure::process {

@@ -1,5 +1,5 @@
 #pragma once
-// A process of ours that tests whether another one is confined: an unconfined process may look at it.
+// A bystander is a process of ours that tests whether another one is confined. An unconfined process may look at it.
 #include <sys/types.h>
 
 #include "base/result.hpp"

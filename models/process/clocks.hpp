@@ -1,6 +1,6 @@
 #pragma once
-// Clocks that count from boot: CLOCK_MONOTONIC and CLOCK_BOOTTIME. They would go back after a reboot, or on another
-// machine. A resume continues them with a time name space (time_namespaces(7)).
+// Restores clocks that count from boot: CLOCK_MONOTONIC and CLOCK_BOOTTIME. They would go back after a reboot, or on
+// another machine. A resume continues them with a time name space (time_namespaces(7)).
 #include <sys/types.h>
 
 #include <array>

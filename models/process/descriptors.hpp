@@ -1,5 +1,5 @@
 #pragma once
-// The descriptors of a process and their open files, as an image stores them.
+// An image stores the descriptors of a process and their open files in this form.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Children for tests of descriptors. They have open only what they open themselves.
+// Starts children for tests of descriptors. They have open only what they open themselves.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Tests of facilities.cpp that need kernel structures. Each returns 0 or an error number.
+// Carries out tests of facilities.cpp that need kernel structures. Each returns 0 or an error number.
 #include <sys/types.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of look_at_files() that examine one open file.
+// Declares the parts of look_at_files() that examine one open file.
 #include <optional>
 
 #include "process/fd_info.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// A process of ours that holds another one during a capture. It is the tracer, and everything it needs is in its own
-// memory. It releases the held process when our process ends, also by SIGKILL. (docs/adr/0040)
+// The guard is a process of ours that holds another one during a capture. It is the tracer, and everything it needs is
+// in its own memory. It releases the held process when our process ends, also by SIGKILL. (docs/adr/0040)
 #include <linux/userfaultfd.h>
 #include <sys/types.h>
 

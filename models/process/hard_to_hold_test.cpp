@@ -1,4 +1,4 @@
-// Tests processes in states that a careless tracer would lose, or would end them.
+// Tests processes in states that a careless tracer would lose, or in which it would end them.
 #include <gmock/gmock.h>
 #include <linux/rseq.h>
 #include <linux/sched.h>

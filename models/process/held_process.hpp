@@ -1,5 +1,5 @@
 #pragma once
-// The source of a capture of a live process. Holds the process once everything else is ready, until release().
+// Captures a live process. Holds it once everything else is ready, until release().
 #include <memory>
 
 #include "capture/source.hpp"

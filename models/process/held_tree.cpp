@@ -164,8 +164,7 @@ class TreeLook {
     for (const pid_t one : living_) kin.push_back(kin_of(one));
     for (const pid_t one : ended_)
       if (has_process_ended(one)) kin.push_back(kin_of(one));
-    std::erase_if(kin, [&](const Kin& one) { return one.parent == 0 && one.number != root_; });  // its parent is gone,
-                                                                                                 // and so is it
+    std::erase_if(kin, [&](const Kin& one) { return one.parent == 0 && one.number != root_; });  // it is gone
     const auto order = order_of_tree(kin);
     if (!order)
       all.push_back({order.error().object + ": " + order.error().cause, "it could not get there again",

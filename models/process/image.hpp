@@ -1,5 +1,5 @@
 #pragma once
-// The record at the beginning of an image: everything about a captured process except its pages. Data only. A record
+// The record at the beginning of an image has everything about a captured process except its pages. Data only. A record
 // may come from anybody, so the decoder rejects every invalid value.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #pragma once
-// The source of a capture of a process that stands still: its record, and its pages directly from its memory.
+// Captures a process that stands still: its record, and its pages directly from its memory.
 #include <algorithm>
 
 #include "capture/source.hpp"

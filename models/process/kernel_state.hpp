@@ -1,5 +1,5 @@
 #pragma once
-// Permissions and switches (prctl and the like) that the kernel keeps for a process and its threads. Memory, files,
+// The kernel keeps these permissions and switches (prctl and the like) for a process and its threads. Memory, files,
 // signals and timers are elsewhere. Data only. The census says how each of them is treated (census.hpp).
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// Facts that decide whether this user can resume an image here and now.
+// Collects facts that decide whether this user can resume an image here and now.
 #include "process/image.hpp"
 #include "process/obstacles.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Memory policies: the nodes from which the kernel allocates memory. Pure.
+// Parses and converts memory policies: the nodes from which the kernel allocates memory. Pure.
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// System calls that a new process carries out by itself, before it gets its memory. It is a fork of this process, so
+// A new process carries out these system calls by itself, before it gets its memory. It is a fork of this process, so
 // their arguments have the same addresses there.
 #include <cstdint>
 #include <deque>

@@ -1,5 +1,5 @@
 #pragma once
-// Timers of timer_create, as an image stores them.
+// An image stores timers of timer_create in this form.
 #include <array>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Rights of a process beyond those of its user: capabilities and supplementary groups.
+// Reads and compares rights of a process beyond those of its user: capabilities and supplementary groups.
 #include <array>
 #include <cstdint>
 #include <string>

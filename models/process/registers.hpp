@@ -1,6 +1,6 @@
 #pragma once
-// The code for one processor architecture: registers of a thread, and how it makes system calls for us. Each
-// architecture has one file (registers_x86_64.cpp, registers_aarch64.cpp).
+// Each processor architecture implements this: registers of a thread, and how it makes system calls for us. The files
+// are registers_x86_64.cpp and registers_aarch64.cpp.
 #include <sys/user.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// Registers of AArch64 (ARMv8-A, little-endian). The cross compiler compiles it (tools/check_aarch64), but it never
-// ran. There is no such machine here, and qemu-user does not support tracing.
-//
+// Implements registers for AArch64 (ARMv8-A, little-endian). The cross compiler compiles it (tools/check_aarch64), but
+// it never ran. There is no such machine here, and qemu-user does not support tracing.
 // The kernel prepares a thread that stops for a signal within a call, before the tracer sees it. If the call is to
 // restart, the program counter is back at the `svc` instruction, and x0 has its first argument. So the stored registers
 // need no change. They also need no system call number (NT_ARM_SYSTEM_CALL): the kernel forgot it then. Unlike on

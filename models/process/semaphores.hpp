@@ -1,5 +1,5 @@
 #pragma once
-// System V semaphores whose operations the kernel undoes when a process ends (SEM_UNDO).
+// Reads System V semaphores, and tells whether the end of a process may undo operations on them (SEM_UNDO).
 #include <sys/types.h>
 
 #include <cstdint>

@@ -31,8 +31,8 @@ std::uint64_t bytes_of_runs(const std::vector<PageRun>& runs) {
   return pages * kPageBytes;
 }
 
-/// Calls each(address, end, kept) for consecutive parts of all pages of `image`, in order. `kept`: the part is staged
-/// and unwritten, and was not lost.
+/// Calls each(address, end, is_staged, is_current) for consecutive parts of all pages of `image`, in order.
+/// `is_current`: the copy was made, and the page was not written since.
 template <class Each>
 void for_each_part(const ProcessImage& image, const std::vector<PageRun>& staged, const std::vector<PageRun>& unwritten,
                    const std::vector<PageRun>& lost, Each each) {

@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t kSignalSetBytes = 8;
 
-/// The tracer must reap each thread except the main thread of its own child: the exit status of that one is left for
-/// others.
+/// Returns whether this tracer must reap the thread. The exit status of the main thread of our own child is left to be
+/// collected later.
 bool end_is_ours(pid_t thread) {
   const std::string text = proc_text("/proc/" + std::to_string(thread) + "/status");
   return first_number(text, "Tgid") != first_number(text, "Pid") ||

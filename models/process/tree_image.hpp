@@ -1,5 +1,5 @@
 #pragma once
-// The record of a captured tree: an image of each process, and the objects that they share. Data only. As for
+// The record of a captured tree has an image of each process, and the objects that they share. Data only. As for
 // ProcessImage, the decoder rejects every invalid value.
 #include "process/image.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
-// The source of a capture of a tree that stands still: one record, then the pages of each process, as ImageSource has
-// them.
+// Captures a tree that stands still: one record, then the pages of each process, as ImageSource has them.
 #include <memory>
 
 #include "process/image_source.hpp"

@@ -117,7 +117,7 @@ HelperProgram::~HelperProgram() {
   shut(answer_);
 }
 
-// Where processes may trace only their own children (yama), the helper must be named. Elsewhere the call is unknown and
+// If processes may trace only their own children (yama), the helper must be named. Elsewhere the call is unknown and
 // fails.
 void HelperProgram::begin_work() {
   ::prctl(PR_SET_PTRACER, process_, 0, 0, 0);
