@@ -18,9 +18,9 @@ namespace perdure::process {
 
 class LazyPages {
  public:
-  /// `faults`: the userfaultfd of the process, which stands still and is a child of this one. `maps`: memory whose
-  /// pages come only from us and, except for `missing`, from the kernel. From now on the process is killed if this
-  /// object or the guard's peer ends while a page is missing.
+  /// `faults`: the userfaultfd of the process, which stands still and is a child of this one. `maps`: memory to follow.
+  /// Its pages in `missing` come from us; all others come only from the kernel. From now on the process is killed if
+  /// this object or the guard's peer ends while a page is missing.
   static base::Result<std::unique_ptr<LazyPages>> begin(pid_t process, os::Fd faults, const std::vector<PageRun>& maps,
                                                         const std::vector<PageRun>& missing, Guard& guard);
   LazyPages(const LazyPages&) = delete;

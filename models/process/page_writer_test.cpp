@@ -1,4 +1,4 @@
-// Tests the writing of pages, with one node or two. tests/numa tests their nodes on machines with several.
+// Tests which pages are written, and how. tests/numa tests their nodes on machines with several; here there may be one.
 #include "process/page_writer.hpp"
 
 #include <gmock/gmock.h>
