@@ -153,7 +153,7 @@ struct ListeningSocket {
   std::string wrong() const;
 };
 
-/// The process or thread that is told when the file is ready (F_SETOWN), and the signal (F_SETSIG; 0 means SIGIO).
+/// The thread, process or group that is told when the file is ready (F_SETOWN), and the signal (F_SETSIG; 0: SIGIO).
 struct SignalOwner {
   enum class Kind : std::uint8_t { nobody, thread, process, group };
   friend constexpr Kind greatest(Kind) { return Kind::group; }

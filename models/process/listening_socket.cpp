@@ -98,7 +98,9 @@ bool is_left_behind(const ListeningSocket& what) {
 }
 
 base::Status bind_again(int socket, const ListeningSocket& what, const std::string& object) {
-  if (what.domain != AF_UNIX) (void)set_option_of(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // old connections
+  if (what.domain != AF_UNIX)
+    (void)set_option_of(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // closed connections may
+                                                               // linger (TIME_WAIT)
   if (binds(socket, what)) return {};
   const std::string path = path_of(what);
   if (errno == EADDRINUSE && !path.empty() && is_left_behind(what) && ::unlink(path.c_str()) == 0 &&

@@ -69,7 +69,7 @@ struct ResumeChoices {
   bool again = false;  ///< resume although another resumed process of that name runs
   Numbering numbering = Numbering::everybody;
   /// The process runs as soon as it can. Its pages come afterwards, first those that it waits for. `runs` is called
-  /// when it runs; resume() returns when all pages have come. On failure the process is killed before it sees a wrong
+  /// when it runs; resume() returns when all pages have come. On failure the process is killed before it uses a missing
   /// page.
   bool lazy = false;
   std::function<void(const ResumeReport&)> runs = {};
