@@ -50,8 +50,8 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"processes", report.processes}};
 }
 
-/// Waits until the store has all of it, or has taken no data for so long. A stopped process must not wait as long as
-/// retries last.
+/// Returns when the store has all of it, or has taken no data for `patience_s`. A stopped process must not wait until
+/// all retries are over.
 base::Status wait_stored(process::ProcessStore& store, const std::string& name, const process::CaptureReport& report,
                          Terminal& terminal, double patience_s) {
   const std::uint64_t bytes = report.record_bytes + report.page_bytes;

@@ -1,5 +1,4 @@
-// A store, or the memory of the node, is really full while a program is captured: the capture fails, and the program
-// goes on.
+// Captures a program while a store or the node's memory is really full. The capture fails, and the program continues.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
@@ -10,7 +9,7 @@
 namespace perdure::cli {
 namespace {
 
-/// A file system of so much memory, while this lives.
+/// Mounts a file system of this size while the object lives.
 class SmallFileSystem {
  public:
   SmallFileSystem(const std::string& path, const std::string& size) : path_(path) {
@@ -61,7 +60,7 @@ TEST_P(FullCapture, IntoAStoreWithoutSpaceFailsAndTheProgramGoesOn) {
   expect_that_it_fails_and_goes_on(small);
 }
 
-// The node has no room for its pages anywhere.
+// No tier of the node has room for the pages.
 TEST_P(FullCapture, OntoANodeWithoutSpaceFailsAndTheProgramGoesOn) {
   place_.node = place_.directory / "small/node";
   SmallFileSystem small(place_.directory / "small", "100k");

@@ -1,5 +1,5 @@
-// perdure capture --increments stores pages that earlier images have only once. Real programs come back completely,
-// whatever happens to these images.
+// perdure capture --increments stores unchanged pages only once. Real programs come back completely, whatever happens
+// to earlier images.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -29,7 +29,7 @@ Ran captured(const ProcessPlace& place, const Patient& patient, const std::strin
   return ran;
 }
 
-/// Version 1 is complete by itself, 3 borrows from 2, and the store keeps them all.
+/// Captures three versions: 1 is complete by itself, 3 borrows from 2, and the store keeps them all.
 void capture_thrice(const ProcessPlace& place, const Patient& patient) {
   const std::vector<std::string> keeps_all = {"PERDURE_RETENTION_KEEP_LAST=9"};
   for (const char* increments : {"0", "8", "8"})
@@ -136,7 +136,7 @@ TEST(Increments, WhoseEarlierPagesAreDamagedLeaveTheTurnToAnOlderImage) {
   EXPECT_THAT(back.err, testing::AllOf(HasSubstr("passed over"), HasSubstr("version 3"))) << "not in silence";
 }
 
-// Otherwise each capture after the damage was found would be acknowledged, and nobody could resume it.
+// Otherwise captures after the damage was found would be acknowledged, although nobody could resume them.
 TEST(Increments, AreNotTakenOfImagesThatLackWhatWasSetAside) {
   ProcessPlace place;
   Patient patient(place);
@@ -158,7 +158,7 @@ TEST(Increments, AreNotTakenOfImagesThatLackWhatWasSetAside) {
   EXPECT_THAT(back.err, HasSubstr("image@5 goes on as process"));
 }
 
-// They are not known to be bad then: a later try gets them.
+// An unreadable segment is not known to be bad, and a later try can read it.
 TEST(Increments, WhoseEarlierPagesCannotBeReadNowAreLeftForNoOlderImage) {
   ProcessPlace place;
   Patient patient(place);
@@ -172,7 +172,7 @@ TEST(Increments, WhoseEarlierPagesCannotBeReadNowAreLeftForNoOlderImage) {
   EXPECT_THAT(back.err, HasSubstr("image@3 goes on as process"));
 }
 
-// A capture that is killed after it has borrowed leaves nothing that counts as a version.
+// A killed capture that has borrowed leaves no version.
 TEST(Increments, OfACaptureThatWasKilledAreNone) {
   for (const char* point : {"borrow_linked", "increment_borrowed"}) {
     SCOPED_TRACE(point);

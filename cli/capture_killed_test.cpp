@@ -1,4 +1,4 @@
-// `perdure capture` is killed with -9: the captured program goes on and notices nothing, and no process holds it any
+// Kills `perdure capture` with -9: the captured program continues and notices nothing, and no process holds it any
 // more.
 #include <gtest/gtest.h>
 
@@ -25,14 +25,14 @@ std::vector<std::string> tool_points(std::string_view beginning) {
   return points;
 }
 
-/// The guard has ended when this returns.
+/// Returns after the guard has ended.
 void expect_untouched(const Patient& patient, const std::string& before) {
   Orphans::wait_for_others({patient.process()});
   EXPECT_EQ(view_of(patient.process()), before);
   patient.works();
 }
 
-/// Somebody traces it, such as a guard that holds it.
+/// Returns whether a process traces it, such as a guard that holds it.
 bool is_traced(pid_t process) {
   return content_of("/proc/" + std::to_string(process) + "/status").find("TracerPid:\t0\n") == std::string::npos;
 }
@@ -45,7 +45,7 @@ TEST_P(KilledCapture, LeavesTheProgramAsItWasAndTheNextOneSucceeds) {
     const bool stops = std::string_view(how) == "--stop";
     const bool ended = stops && (GetParam() == "process_to_release" || GetParam() == "process_released");
     if (stops && GetParam() == "process_proved") continue;  // it is proved before it is read
-    if (ended) continue;                                    // it is to be ended by then
+    if (ended) continue;                                    // by then it is about to be ended
     const Ran killed = Perdure(place_, {"capture", patient.number(), how}, {"PERDURE_TEST_CRASH=" + GetParam()}).wait();
     EXPECT_EQ(killed.status, -SIGKILL) << killed.err;
     expect_untouched(patient, before);
@@ -60,7 +60,7 @@ TEST_P(KilledCapture, LeavesTheProgramAsItWasAndTheNextOneSucceeds) {
 INSTANTIATE_TEST_SUITE_P(Points, KilledCapture, testing::ValuesIn(tool_points("process_")),
                          [](const auto& one) { return one.param; });
 
-// A program that goes on does so before the proof; one that the capture ends stands still until then.
+// A program that continues does so before the proof. A program that the capture ends stands still until then.
 TEST(StoppedCaptures, HoldWhatIsToBeEndedAndNothingElse) {
   const Orphans orphans;
   ProcessPlace place;
@@ -105,7 +105,7 @@ TEST(KilledCaptures, AtAnyMomentLeaveTheProgramAsItWas) {
   EXPECT_EQ(patient.end(), Patient::kStatus);
 }
 
-// Each of them checks itself.
+// These programs check themselves.
 TEST(KilledCaptures, OfAwkwardProgramsAreNotNoticed) {
   const Orphans orphans;
   std::mt19937_64 rng(4711);

@@ -1,5 +1,5 @@
-// kill -9 of `perdure capture --pre-copy`, or of the guard process, while pages are copied. The
-// program goes on, nothing of it is followed any more, and nothing that was made for this is left in it.
+// Kills `perdure capture --pre-copy`, or its guard process, with -9 while pages are copied. The program continues, its
+// memory is not followed any more, and nothing remains in it.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
@@ -8,7 +8,7 @@
 namespace perdure::cli {
 namespace {
 
-/// "precopy_round:2": the second round.
+/// "precopy_round:2" is the second round.
 std::vector<std::string> precopy_points() {
   std::vector<std::string> points;
   for (const auto& point : os::kToolCrashPoints)
@@ -17,7 +17,7 @@ std::vector<std::string> precopy_points() {
   return points;
 }
 
-/// The kernel keeps these for whoever follows writes: flags of mappings (uw: write protected, um: missing pages).
+/// The kernel marks followed mappings with flags: uw for write protection, um for missing pages.
 bool is_followed_by_anybody(pid_t process) {
   std::istringstream maps(content_of("/proc/" + std::to_string(process) + "/smaps"));
   for (std::string line; std::getline(maps, line);)
@@ -29,7 +29,7 @@ bool is_followed_by_anybody(pid_t process) {
 
 class KilledPreCopy : public testing::TestWithParam<std::string> {
  protected:
-  /// False: the kernel cannot follow, and no round is made.
+  /// Returns false if the kernel cannot follow, so there are no rounds.
   bool follows() {
     const Ran ran = capture({});
     EXPECT_EQ(ran.status, kGood) << ran.err;
@@ -66,7 +66,7 @@ TEST_P(KilledPreCopy, LeavesNothingInTheProgram) {
   expect_that_it_can_be_captured_and_brought_back();
 }
 
-/// The only child of `process`.
+/// Returns the only child of `process`.
 pid_t guard_of(pid_t process) {
   const std::string number = std::to_string(process);
   return std::atoi(content_of("/proc/" + number + "/task/" + number + "/children").c_str());

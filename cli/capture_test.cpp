@@ -58,7 +58,7 @@ TEST(Capture, ThatCouldNotBeBroughtBackIsNoneAndTheProgramGoesOn) {
   EXPECT_EQ(child.tell_end(), 7) << "it goes on";
 }
 
-/// The proof of a capture fails by this fault, for this reason; how the capture is made.
+/// A fault that makes the proof fail, the reason in the error, and the option of the capture.
 struct Unproved {
   const char *fault, *why, *how;
 };

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The program `family`, going round until it is told to end.
+/// The program `family`, which continues until it is told to end.
 class Family {
  public:
   explicit Family(const ProcessPlace& place) : program_({PERDURE_FAMILY, "0", "wait"}, place.file("output")) {
@@ -23,7 +23,7 @@ class Family {
   static constexpr std::size_t kProcesses = 6;  // two of them have ended
   pid_t process() const { return program_.process(); }
   std::string number() const { return std::to_string(process()); }
-  /// Gives the content of /proc for those that live.
+  /// Returns the content of /proc for the living processes.
   std::string view() const {
     std::string all;
     for (const pid_t one : process::list_tree(process()))
@@ -37,7 +37,7 @@ class Family {
   int was_killed() { return program_.end(); }
 
  private:
-  /// From its first turn on no process is made or closed.
+  /// After its first turn, it neither starts processes nor closes descriptors.
   bool goes_round() const {
     const std::string descriptors = "/proc/" + number() + "/fd";
     std::error_code error;
@@ -53,8 +53,8 @@ class Family {
 
 class CapturedTrees : public testing::Test {
  protected:
-  /// Runs `meanwhile` while the program runs. Tests beside this one make processes, too: a number that is in use is
-  /// free again soon.
+  /// Runs `meanwhile` while the program runs. Tries again if the number is taken: concurrent tests make processes,
+  /// whose numbers are soon free again.
   Ran resumed_and_told_to_end(
       const std::vector<std::string>& more = {}, const std::function<void()>& meanwhile = [] {}) {
     std::vector<std::string> words = {"resume", "family"};

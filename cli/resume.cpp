@@ -1,4 +1,4 @@
-// perdure resume brings a captured process back, which goes on where it was.
+// perdure resume makes a captured process again, which continues where it was.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -33,7 +33,7 @@ struct ResumeArguments {
   bool json = false, cut_back = false;
 };
 
-/// The terminal sends its signals to all of the group.
+/// Skips signals from the terminal, because the terminal sends them to the whole group.
 void pass_on(const siginfo_t& signal, pid_t process) {
   if (signal.si_signo > 0 && signal.si_signo != SIGCHLD && signal.si_code != SI_KERNEL)
     ::kill(process, signal.si_signo);
@@ -46,7 +46,7 @@ class PassedSignals {
   PassedSignals(const PassedSignals&) = delete;
   PassedSignals& operator=(const PassedSignals&) = delete;
   ~PassedSignals() { over_ = true; }
-  /// If the system refuses a thread, they wait until the pages are there.
+  /// If the system refuses a thread, signals wait until all pages have come.
   void begin(pid_t process) {
     auto begun = os::Thread::start(
         "pass signals on", [this, process] { pass(process); }, [](const base::Error&) { return false; });
@@ -56,7 +56,7 @@ class PassedSignals {
  private:
   void pass(pid_t process) const {
     sigset_t set = LaunchSignals::all();
-    sigdelset(&set, SIGCHLD);  // for the process that waits for its end
+    sigdelset(&set, SIGCHLD);  // this signal is for the thread that waits for the program's end
     const timespec soon{0, 20'000'000};
     while (!over_) {
       siginfo_t information{};
@@ -67,7 +67,7 @@ class PassedSignals {
   os::Thread thread_;
 };
 
-/// Says so as soon as it runs.
+/// Prints that the program runs, as soon as it does.
 void say_that_it_runs(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
                       const Terminal& terminal) {
   for (const auto& note : report.notes) print(terminal.err, "perdure: " + note + "\n");
@@ -118,8 +118,8 @@ base::Json report_json(const std::string& name, const process::ResumeReport& rep
           {"processes", report.processes}};
 }
 
-/// Gives the status as a shell does: its status, or 128 and the signal that ended it. In a name space, the first
-/// process tells it.
+/// Returns the status as a shell does: the program's, or 128 plus the signal that ended it. In a name space, its first
+/// process has that status.
 int wait_for(pid_t process, pid_t child) {
   const sigset_t set = LaunchSignals::all();
   for (;;) {
@@ -135,7 +135,7 @@ int wait_for(pid_t process, pid_t child) {
 int resume(const ResumeArguments& asked, Terminal& terminal) {
   const auto spec = parse_checkpoint(asked.checkpoint);
   if (!spec) return report(terminal, spec.error());
-  const LaunchSignals signals;  // signals that others send to us for the program, to end or act
+  const LaunchSignals signals;  // signals that other processes send us for the program
   const auto resumed = resume_from_store(asked, *spec, terminal);
   int status = kGood;
   if (!resumed) {

@@ -1,4 +1,4 @@
-// Clocks that count from a start of the machine go on after a resume, if this machine has run for a shorter time.
+// Clocks that count from boot continue after a resume, if this machine has run for a shorter time.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Each sleep is until a time of CLOCK_MONOTONIC: on a clock that went back it would not end.
+// Each sleep is until a time of CLOCK_MONOTONIC. If the clock had gone back, it would not end.
 constexpr const char* kSleeper = R"(
 import os, sys, time
 place = sys.argv[1] + '/'
@@ -44,7 +44,7 @@ class LongerMachine : public testing::Test {
     EXPECT_EQ(program_->end(), -SIGKILL);
   }
   double last_time() const { return std::atof(content_of(place_.file("last")).c_str()); }
-  /// A program whose clock went back sleeps on: this kills it then.
+  /// A program whose clock went back would sleep on, so this kills it.
   void goes_on(const std::vector<std::string>& more = {}) {
     const auto known = Orphans::all();
     std::vector<std::string> arguments = {"sleeper", "--detach", "--json"};

@@ -1,4 +1,4 @@
-// `perdure resume` is killed with -9, or the image is damaged: the program has not run, and no part of it is left.
+// Kills `perdure resume` with -9, or damages the image: the program does not run, and no part of it is left.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Has a program that was captured and has ended.
+/// Has a captured program that has ended.
 class ResumeThatFails : public testing::Test {
  protected:
   void SetUp() override {
@@ -59,7 +59,7 @@ TEST_F(ResumeThatFails, KilledWhenTheProcessIsReleasedItGoesOn) {
   Orphans::wait_for_others({});
 }
 
-/// Gives the file of the image's only segment.
+/// Returns the file of the image's only segment.
 std::string segment_in(const std::string& store) {
   std::string found;
   for (const auto& entry : fs::recursive_directory_iterator(store))
@@ -74,7 +74,7 @@ class DamagedImage : public ResumeThatFails {
     ResumeThatFails::SetUp();
     fs::copy(place_.store, place_.directory / "whole", fs::copy_options::recursive);
   }
-  /// Restores the store as it was, with nothing on a node.
+  /// Restores the store as it was, with an empty node.
   void restore_store() {
     fs::remove_all(place_.store);
     fs::copy(place_.directory / "whole", place_.store, fs::copy_options::recursive);

@@ -15,10 +15,10 @@ using testing::Not;
 
 constexpr int kLooked = 7;
 
-/// Chunks are short, so that most of it comes afterwards.
+/// Chunks are short, so that most of them come afterwards.
 const std::vector<std::string> kShortChunks = {"PERDURE_CHUNK_BYTES=65536"};
 
-/// The program `missing`, which looks at its memory all the time, captured and ended.
+/// The program `missing`, which checks its memory all the time. It was captured and has ended.
 class ResumeLazily : public testing::Test {
  protected:
   void SetUp() override {
@@ -36,7 +36,7 @@ class ResumeLazily : public testing::Test {
   }
   bool has(const char* name) const { return fs::exists(place_.file(name)); }
   void expect_no_lie() const { EXPECT_FALSE(has("lie")) << "it has seen a page that had not come"; }
-  /// Expects that it lives, and looks at all of its memory once more.
+  /// Expects that it lives, and checks all of its memory once more.
   void expect_it_lives() const {
     fs::remove_all(place_.file("looked"));
     wait_for_file(place_.file("looked"));
@@ -106,7 +106,7 @@ TEST_F(ResumeLazily, KilledWhenAllPagesAreThereItGoesOn) {
   Orphans::wait_for_others({});
 }
 
-// The resumer stands still at some chunk, before or after the program forks, and is killed then.
+// The resuming process is stopped at some chunk, before or after the program forks, and is then killed.
 TEST_F(ResumeLazily, WhatItForkedMeanwhileEndsWithItToo) {
   touch(place_.file("fork"));
   bool forked = false;
@@ -142,7 +142,7 @@ TEST_F(ResumeLazily, PassesSignalsOnWhilePagesAreMissing) {
   expect_no_lie();
 }
 
-/// It needs none of its last chunks before it runs.
+/// The program needs none of its last chunks before it runs.
 TEST_F(ResumeLazily, ADamagedPageEndsItBeforeThatPageIsUsed) {
   std::string segment;
   for (const auto& entry : fs::recursive_directory_iterator(place_.store))

@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Gives a line of /proc/PID/status, behind its name.
+/// Returns the value of a line of /proc/PID/status.
 std::string status_of(pid_t process, const std::string& name) {
   std::istringstream status(content_of("/proc/" + std::to_string(process) + "/status"));
   for (std::string line; std::getline(status, line);)
@@ -20,20 +20,20 @@ std::string status_of(pid_t process, const std::string& name) {
   return "";
 }
 
-/// Gives the number by which a process knows itself.
+/// Returns the number by which a process knows itself.
 std::string innermost_number(pid_t process) {
   const std::string all = status_of(process, "NSpid");
   return all.substr(all.find_last_of("\t ") + 1);
 }
 
-/// Reads the number for others that `perdure resume` prints.
+/// Returns the number for others that `perdure resume` prints.
 pid_t number_elsewhere(const std::string& said) {
   const std::string before = "elsewhere that is ";
   const auto at = said.find(before);
   return at == std::string::npos ? 0 : std::atoi(said.c_str() + at + before.size());
 }
 
-/// Does all of it, as a user without rights may do it.
+/// Captures and resumes as a user without rights may do.
 void capture_and_bring_back() {
   const Orphans orphans;
   ProcessPlace place;
@@ -83,7 +83,7 @@ TEST(ResumeInANameSpace, OfAUserWithoutRightsKeepsItsNumbers) {
   EXPECT_EQ(status, 0);
 }
 
-/// A program that was captured, and goes on.
+/// A program that was captured, and continues.
 class ResumeAgain : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(Perdure(place_, {"capture", patient_.number()}).wait().status, kGood); }

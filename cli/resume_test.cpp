@@ -1,4 +1,4 @@
-// perdure resume brings back real programs.
+// perdure resume resumes real programs.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ class Resume : public testing::Test {
     ASSERT_EQ(Perdure(place_, {"capture", patient_.number(), "--stop"}).wait().status, kGood);
     ASSERT_EQ(patient_.was_killed(), -SIGKILL);
   }
-  /// The program itself is our child when `perdure resume` has ended.
+  /// The program itself becomes our child when `perdure resume` has ended.
   Orphans orphans_;
   ProcessPlace place_;
   Patient patient_{place_};
@@ -98,7 +98,7 @@ TEST_F(Resume, OfAnotherUsersProcessIsRefused) {
   EXPECT_THAT(ran.err, HasSubstr("it is of user 0")) << ran.err;
 }
 
-// Another user who may write there could have his own code run as the user who resumes the image.
+// Another user who may write there could have code run as the user who resumes the image.
 TEST_F(Resume, OutOfAStoreWhereOthersMayWriteIsRefusedUnlessItIsAskedFor) {
   const std::string version = place_.store + "/patient/1";
   std::filesystem::permissions(version, std::filesystem::perms(0777));
@@ -171,7 +171,7 @@ bool give_capability(const std::string& program) {
   return ::setxattr(program.c_str(), "security.capability", kData.data(), sizeof kData, 0) == 0;
 }
 
-/// Captures, ends and brings back a program, and prints its rights then. Another process may use a number for a moment.
+/// Captures, ends and resumes a program, and prints its rights then. Another process may use a number for a moment.
 constexpr const char* kByAUser = R"(
 cd "$1" || exit 10
 ./patient "$1" 7 </dev/null >/dev/null 2>&1 & pid=$!

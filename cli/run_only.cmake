@@ -1,5 +1,5 @@
-# The program `perdure` with the verb `run` alone; the others say that they are missing. What `run` needs of src/inspect and src/reader is
-# compiled with it. `run_only` is the target.
+# This file builds the program `perdure` with the verb `run` alone; other verbs say that they are missing. It compiles
+# the needed files of src/inspect and src/reader directly. `run_only` is the target.
 set(run check_protection check_protection_place check_protection_report command_line configuration help_format help_topics main manual node_arguments overview registry run
   run_summary usage absent_verb)
 set(inspect check_protection_compare check_protection_region check_protection_remover check_protection_start check_protection_verdict

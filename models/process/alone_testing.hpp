@@ -1,5 +1,5 @@
 #pragma once
-// Children of a test that do one thing until they are told to end, captured and brought back meanwhile.
+// Starts children that do one task for a test. The test captures and resumes them meanwhile.
 #include <linux/sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,15 +15,15 @@
 
 namespace perdure::process {
 
-/// A test and its child share this.
+/// Memory that a test and its child share.
 struct Seen {
   std::atomic<int> works{0}, over{0}, count{0};
 };
 
-/// A child that does `work` and ends with its answer; it has no descriptors of ours.
+/// A child that does `work` and ends with its result. It has none of our descriptors.
 class Alone {
  public:
-  /// With the number, where that is chosen and may be.
+  /// `number`: the wanted process number; 0 means any. The kernel must permit the choice.
   explicit Alone(const std::function<int(Seen&)>& work, pid_t number = 0)
       : seen_(new (::mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Seen) {
     clone_args arguments{};
@@ -48,11 +48,11 @@ class Alone {
   Alone& operator=(const Alone&) = delete;
   pid_t process() const { return process_; }
   Seen& seen() { return *seen_; }
-  /// Until it says that it works.
+  /// Waits until the child says that it works.
   void wait() const {
     EXPECT_TRUE(test_support::eventually("the child works", [this] { return seen_->works != 0; }));
   }
-  /// A thread of its parent traces it. Where it ended just then, the kernel told that thread.
+  /// A thread of its parent traces it. If the child ended just then, the kernel told that thread.
   static constexpr int kToldToTracer = -1000;
   int end() {
     int status = 0;
@@ -76,7 +76,7 @@ class Alone {
   pid_t process_ = 0;
 };
 
-/// A child waits until it is told to end; where it is brought back, by a file.
+/// The child waits until it is told to end. A resumed child is told through a file.
 inline void wait_until_over(const Seen& seen) {
   while (seen.over == 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
 }
@@ -84,7 +84,7 @@ inline void wait_until_over(const std::string& file) {
   while (::access(file.c_str(), F_OK) != 0) ::usleep(500);  // wait: it is captured meanwhile, and its parent ends it
 }
 
-/// It maps all of its addresses.
+/// Maps all free addresses of the child.
 inline int takes_all_addresses(Seen& seen) {
   std::uint64_t at = 0x10000;
   const auto maps = parse_maps(proc_text("/proc/self/maps"), "");
@@ -103,7 +103,7 @@ inline int takes_all_addresses(Seen& seen) {
   return 7;
 }
 
-/// It is killed and brought back.
+/// Kills and resumes the child.
 inline void dies_and_comes_back(Alone& child, const CapturedImage& captured) {
   const pid_t number = child.process();
   ::kill(number, SIGKILL);
@@ -113,7 +113,7 @@ inline void dies_and_comes_back(Alone& child, const CapturedImage& captured) {
   child.lives_again(number);
 }
 
-/// It is captured, killed and brought back, and ends as it would have.
+/// Captures, kills and resumes the child, which ends normally.
 inline void goes_on_elsewhere(Alone& child, const std::string& over) {
   const auto captured = capture_to_memory(child.process());
   ASSERT_TRUE(captured) << captured.error().text();
@@ -123,7 +123,7 @@ inline void goes_on_elsewhere(Alone& child, const std::string& over) {
   EXPECT_EQ(child.end(), 7);
 }
 
-/// The same program once more, when it was captured, killed and brought back.
+/// Captures, kills and resumes a child. It must then find everything as before.
 inline void is_the_same_brought_back(const std::function<int(Seen&, const std::string& over)>& work,
                                      const char* where) {
   SCOPED_TRACE(where);

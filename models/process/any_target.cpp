@@ -25,7 +25,8 @@ void AnyTarget::be_lazy(Guard& guard, std::function<void(const segment::VersionI
   one_.be_lazy(guard, std::move(runs));
 }
 
-// What was begun of another version has numbers that this one may need. One that runs takes no other.
+// Processes begun for another version have numbers that this one may need. A process that already runs takes no other
+// version.
 base::Result<std::vector<capture::ChunkRange>> AnyTarget::accept(const std::vector<segment::RegionEntry>& stored) {
   if (one_.runs()) return one_.accept(stored);
   one_.drop();

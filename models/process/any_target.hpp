@@ -1,23 +1,23 @@
 #pragma once
-// What is stored of one process, or of a tree of them, as the target of a restore: which it is shows when it comes.
+// Restores an image of one process or of a tree. The record tells which of the two comes.
 #include "process/image_target.hpp"
 #include "process/process_store.hpp"
 #include "process/tree_target.hpp"
 
 namespace perdure::process {
 
-/// All calls by one thread. As ImageTarget and TreeTarget.
+/// One thread makes all calls. They behave as those of ImageTarget and TreeTarget.
 class AnyTarget : public capture::Target {
  public:
-  /// As of ImageTarget, of each process; `is_root`: of the one that the others descend from, or of the only one.
+  /// Is called for each process, as ImageTarget::Choose. `is_root`: for the root of the tree, or the only process.
   using Choose = std::function<base::Status(ProcessImage& image, Operations& operations, bool is_root)>;
   AnyTarget(const Choose& choose, const ResumeChoices& choices);
   AnyTarget(const AnyTarget&) = delete;
   AnyTarget& operator=(const AnyTarget&) = delete;
 
-  /// As of ImageTarget. The pages of several processes come before they run, and a note says so.
+  /// As ImageTarget::be_lazy(). The pages of a tree come before it runs, and a note says so.
   void be_lazy(Guard& guard, std::function<void(const segment::VersionId&)> runs);
-  /// As of ImageTarget. An image of several processes borrows nothing.
+  /// As ImageTarget::borrow_by(). An image of a tree borrows nothing.
   void borrow_by(ImageTarget::Borrow borrow) { one_.borrow_by(std::move(borrow)); }
   bool runs() const { return one_.runs(); }
   bool has_ended() const { return one_.has_ended(); }
@@ -32,7 +32,7 @@ class AnyTarget : public capture::Target {
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
   base::Status finish() { return is_tree_ ? several_.finish() : one_.finish(); }
   base::Status release() { return is_tree_ ? several_.release() : one_.release(); }
-  /// What there is, and what it is called; without its version and times.
+  /// Names and counts the resumed processes, without version and times.
   ResumeReport report() const;
 
  private:

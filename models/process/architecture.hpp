@@ -1,10 +1,10 @@
 #pragma once
-// Numbers that are the architecture's own. Its registers and system calls: registers.hpp.
+// These constants differ between architectures. Registers and system calls are in registers.hpp.
 #include <cstdint>
 
 namespace perdure::process {
 
-/// Behind the last page that a process may have.
+/// The end of the address space of a process.
 #if defined(__aarch64__)
 inline constexpr std::uint64_t kAddressEnd = 0x1000000000000;  // 48 bits
 #else

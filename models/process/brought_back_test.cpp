@@ -1,4 +1,4 @@
-// Programs that were refused once, for a wrong reason or for none, or came back otherwise than they were.
+// Tests programs that were once refused wrongly, or resumed with differences.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <linux/capability.h>
@@ -91,7 +91,7 @@ TEST(Limits, AreReadOfAnotherUserWithoutAPrivilege) {
   child.wait();
   ASSERT_EQ(child.seen().works, 1);
   base::Result<CapturedImage> captured = base::fail(PERDURE_INTERNAL, "", "");
-  std::thread([&] {  // which has a privilege less than the test
+  std::thread([&] {  // this thread has one privilege less than the test
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, 2> sets{};
     ::syscall(SYS_capget, &header, sets.data());
@@ -138,7 +138,7 @@ TEST(WhatIsInTheWay, IsNamedForWhatItIs) {
 
 constexpr std::size_t kMapped = 2 * kPageBytes;
 
-/// As the C library and Python do with a semaphore: nothing is left of it but what is mapped.
+/// As the C library and Python do with a semaphore: the file is only mapped, and has no name.
 char* map_without_a_name(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
   if (file < 0 || ::ftruncate(file, kMapped) != 0) return nullptr;
@@ -180,7 +180,7 @@ TEST(FilesWithoutAName, ThatAnotherProcessHasAreInTheWay) {
   EXPECT_EQ(child.tell_end(), 7);
 }
 
-/// A parent and its child, which tell each other by such memory.
+/// Makes a parent and a child that communicate through such memory.
 void talk(char* mapped, const std::string& over) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -221,7 +221,7 @@ TEST(FilesWithoutAName, ThatATreeSharesAreSharedAgain) {
   EXPECT_EQ(child.end(), 7);
 }
 
-/// Counts in its own memory and in a file's.
+/// Counts in its own memory and in a file.
 int counts_in_a_file(Seen& seen, const std::string& path, const std::string& over, bool goes_on) {
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
   if (file < 0 || ::ftruncate(file, kMapped) != 0) return 1;

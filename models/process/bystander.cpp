@@ -17,7 +17,7 @@
 namespace perdure::process {
 namespace {
 
-/// By calls of the kernel only: this is a copy of one thread of many. False: it cannot be that user.
+/// Uses only raw system calls: this is a copy of one thread of many. Returns false if it cannot become that user.
 bool become(uid_t user, gid_t group) {
   if (::getegid() != group && ::syscall(SYS_setresgid, group, group, group) != 0) return false;
   if (::geteuid() != user && ::syscall(SYS_setresuid, user, user, user) != 0) return false;

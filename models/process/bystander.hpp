@@ -1,12 +1,12 @@
 #pragma once
-// A process of our own that another one may look at, unless something confines that one.
+// A bystander is a process of ours that tests whether another one is confined. An unconfined process may look at it.
 #include <sys/types.h>
 
 #include "base/result.hpp"
 
 namespace perdure::process {
 
-/// It has the user and group, no capability, and undoes no semaphores; it sleeps until this ends.
+/// It has the given user and group, no capabilities, and no semaphores to undo. It sleeps until this object ends.
 class Bystander {
  public:
   static base::Result<Bystander> start(uid_t user, gid_t group);
@@ -20,7 +20,7 @@ class Bystander {
   pid_t process_;
 };
 
-/// Whether this kernel has Landlock.
+/// Returns whether this kernel has Landlock.
 bool may_be_confined();
 
 }  // namespace perdure::process

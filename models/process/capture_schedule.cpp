@@ -21,7 +21,7 @@ CaptureSchedule::Step CaptureSchedule::next(double now_s) const {
   return {Action::wait, due_s_};
 }
 
-// The program has at least half of the time for itself, however long captures take.
+// The program gets at least half of the time, however long captures take.
 void CaptureSchedule::captured(double begun_s, double ended_s, bool good) {
   if (end_asked_ && begun_s >= end_asked_s_) {
     last_tries_ = good ? 0 : last_tries_ + 1;

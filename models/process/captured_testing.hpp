@@ -1,5 +1,5 @@
 #pragma once
-// Programs that are captured into memory, ended, and made again from there; what they write goes to a file.
+// Captures programs into memory, ends them, and resumes them from there. Their output goes to a file.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/close_range.h>
@@ -28,7 +28,7 @@
 
 namespace perdure::process {
 
-/// A program as a child of this process; killed at the end.
+/// Runs a program as a child of this process, and kills it at the end.
 class Program {
  public:
   Program(const std::vector<std::string>& command, const std::string& output) {
@@ -62,7 +62,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   pid_t process() const { return process_; }
-  /// Its exit status; below 0: the signal that ended it.
+  /// Returns its exit status; a negative result is minus the signal that ended it.
   int end() {
     int status = 0;
     EXPECT_EQ(::waitpid(process_, &status, 0), process_) << "it was no child";
@@ -70,16 +70,16 @@ class Program {
     process_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  /// The number that it has, or had.
+  /// Returns its present or last number.
   pid_t last() const { return process_ > 0 ? process_ : ended_; }
-  /// The number is ours again: it was made anew.
+  /// The resumed process has the number again.
   void lives_again() { process_ = ended_; }
 
  private:
   pid_t process_ = 0, ended_ = 0;
 };
 
-/// Waits until the file, such as the output of a program, says that.
+/// Waits until the file, such as the output of a program, contains the text.
 inline void wait_for_text(const std::string& path, const std::string& text) {
   EXPECT_TRUE(test_support::eventually(path + " says: " + text, [&] {
     const std::ifstream file(path, std::ios::binary);
@@ -89,15 +89,14 @@ inline void wait_for_text(const std::string& path, const std::string& text) {
   }));
 }
 
-/// Waits for a drawn moment in the life of a program that takes some tens of milliseconds: sooner, the more others were
-/// too late, as they are on a machine that does other things.
+/// Waits for a random moment in the life of a program that takes some tens of milliseconds. On a busy machine more
+/// moments were too late, and the next ones are earlier.
 inline void wait_for_a_moment(std::mt19937_64& rng, std::uint64_t too_late) {
   const auto most_us = 60'000U >> std::min<std::uint64_t>(too_late / 2, 6);
   std::this_thread::sleep_for(std::chrono::microseconds(rng() % most_us));  // wait: a drawn moment
 }
 
-/// The seeds of a test of which some have to meet the program while it runs: more than are `drawn`, as long as none
-/// did.
+/// Some seeds must meet the program while it runs. Continues beyond those in `drawn` as long as none did.
 inline bool goes_on(const test_support::ManySeeds& drawn, std::uint64_t seed, bool met) {
   return seed < drawn.end || (drawn.usual && !met && seed < drawn.begin + 60);
 }
@@ -108,13 +107,13 @@ struct CapturedImage {
   ProcessImage image;
 };
 
-/// As the guard looks once more at what stands still.
+/// Looks again at the process that stands still, as the guard does.
 inline base::Status still_nothing_in_the_way(pid_t process) {
   PERDURE_TRY(const auto now, read_facts_again(process));
   return refused(process, obstacles_of_facts(now));
 }
 
-/// `while_it_stands` is called with the record before anything is copied, and may change it.
+/// Calls `while_it_stands` with the record before anything is copied; it may change the record.
 template <typename WhileItStands>
 base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
@@ -137,7 +136,7 @@ inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
   return capture_to_memory(process, [](const ProcessImage&) {});
 }
 
-/// In pieces of `piece` bytes, as chunks come.
+/// Writes in pieces of `piece` bytes, as chunks come.
 inline base::Status write_to(ImageTarget& target, const CapturedImage& captured, std::uint64_t piece) {
   PERDURE_CHECK(target.accept(captured.entries));
   for (std::uint64_t at = 0; at < captured.bytes.size(); at += piece) {
@@ -147,7 +146,7 @@ inline base::Status write_to(ImageTarget& target, const CapturedImage& captured,
   return {};
 }
 
-/// Tests beside this one make processes, too: a number that one of them has is free again soon.
+/// Tries again if the number is taken: concurrent tests make processes, whose numbers are soon free again.
 inline base::Status resume_from_memory(const CapturedImage& captured, std::uint64_t piece = 1 << 20) {
   for (int tries = 0;; ++tries) {
     ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });

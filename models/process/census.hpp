@@ -1,28 +1,27 @@
 #pragma once
-// All that the kernel keeps for a process, and what becomes of it where a program is captured and brought back: one row
-// for each. docs/process.md has this table; tests hold it to the page, and each row to its test.
+// The census lists all kernel state of a process, and how a capture and a resume treat it. docs/process.md shows this
+// table. Tests compare it with the page, and each row with its test.
 #include <span>
 #include <string>
 
 namespace perdure::process {
 
 enum class Fate {
-  kept,     ///< it is as it was
-  refused,  ///< the capture is refused by name, and the program goes on as it was
-  lost      ///< the program comes back without
+  kept,     ///< a resume restores it
+  refused,  ///< a process that has it is not captured; the error names it
+  lost      ///< the resumed program does not have it
 };
 
 struct StateKind {
   const char* name;
-  const char* asked;  ///< how it is known that a process has it
+  const char* asked;  ///< how Perdure learns that a process has it
   Fate fate;
-  const char* how;  ///< it is kept, or why not
-  const char*
-      test;  ///< "Suite.Test" of the tests of this module; empty: it is lost, and nobody can see that it was there
+  const char* how;   ///< how it is kept, or why it is not
+  const char* test;  ///< "Suite.Test" in this module; empty for lost state that no test can observe
 };
 
 std::span<const StateKind> census();
-/// As docs/process.md has it (Markdown).
+/// Returns the table of docs/process.md in Markdown.
 std::string census_table();
 
 }  // namespace perdure::process

@@ -1,4 +1,4 @@
-// State that the kernel of the tests may not let a process have: what is known of it is decoded, and what is done.
+// Tests decoding and calls for state that this kernel may not support.
 #include <gmock/gmock.h>
 #include <linux/prctl.h>
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// A kernel that answers so, and EINVAL to all else.
+/// A kernel with these results, and EINVAL for all other calls.
 std::function<base::Result<std::int64_t>(const SystemCall&)> kernel(std::map<SystemCall, std::int64_t> answers) {
   return [answers = std::move(answers)](const SystemCall& call) -> base::Result<std::int64_t> {
     const auto found = answers.find(call);

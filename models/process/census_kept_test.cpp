@@ -1,5 +1,4 @@
-// State that the kernel keeps for a process is made in a child, which is captured, killed and brought back, and
-// compares.
+// Tests kernel state that a capture keeps: a child sets it, is captured, killed and resumed, and compares.
 #include <gmock/gmock.h>
 #include <linux/ioprio.h>
 #include <linux/membarrier.h>
@@ -25,7 +24,7 @@
 namespace perdure::process {
 namespace {
 
-/// `make` says whether this kernel lets it have the state, `has` whether it has it.
+/// `make` sets the state, and returns whether this kernel permits it. `has` returns whether the child has it.
 void comes_back(const char* what, const std::function<bool()>& make, const std::function<bool()>& has) {
   is_the_same_brought_back(
       [&](Seen& seen, const std::string& over) {
@@ -36,7 +35,7 @@ void comes_back(const char* what, const std::function<bool()>& make, const std::
       what);
 }
 
-/// The same of a thread that is not the first, which has none of it.
+/// The same for a second thread; the first one does not have the state.
 void comes_back_in_a_thread(const char* what, const std::function<bool()>& make, const std::function<bool()>& has) {
   is_the_same_brought_back(
       [&](Seen& seen, const std::string& over) {
@@ -113,7 +112,7 @@ TEST(Census, KeepsRestartableSequences) {
         wait_until_over(over);
         auto* const area = static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
         constexpr unsigned kSignature = 0x53053053;
-        constexpr int kTakesBack = 1;  // RSEQ_FLAG_UNREGISTER, which only what is registered can be
+        constexpr int kTakesBack = 1;  // RSEQ_FLAG_UNREGISTER; fails unless the area is registered
         for (const unsigned bytes : {__rseq_size, 32U})
           if (::syscall(SYS_rseq, area, bytes, kTakesBack, kSignature) == 0) return 7;
         return 1;

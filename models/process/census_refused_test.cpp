@@ -1,4 +1,4 @@
-// State that nobody could bring back: the capture is refused by name, and the program goes on as it was.
+// Tests state that no resume could restore: the capture is refused by name, and the program continues.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <linux/landlock.h>
@@ -18,14 +18,14 @@ namespace {
 
 using testing::HasSubstr;
 
-/// As a capture does: it looks at it, and then holds and reads it.
+/// Looks for obstacles, then holds and reads the process, as a capture does.
 base::Status look_and_capture(pid_t process) {
   PERDURE_CHECK(look_for_obstacles(process, {}));
   PERDURE_CHECK(capture_to_memory(process));
   return {};
 }
 
-/// `make` says whether this kernel lets it have the state, `has` whether it has it.
+/// `make` sets the state, and returns whether this kernel permits it. `has` returns whether the child has it.
 void is_refused(const std::function<bool()>& make, const std::function<bool()>& has, const char* said) {
   Alone child([&](Seen& seen) {
     seen.works = make() && has() ? 1 : -1;
@@ -41,7 +41,7 @@ void is_refused(const std::function<bool()>& make, const std::function<bool()>& 
   EXPECT_THAT(refused.error().text(), HasSubstr(said));
 }
 
-/// No file may be read any more by this thread.
+/// Forbids this thread to read files.
 bool confine() {
   landlock_ruleset_attr rules{};
   rules.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE;
@@ -95,7 +95,7 @@ TEST(Census, RefusesDirectoriesThatTellOfChanges) {
       [] { return true; }, "it is told of changes there (F_NOTIFY)");
 }
 
-/// Semaphores of its own name space: those of others are not seen, and others do not see its own.
+/// Gets an IPC name space: others cannot see its semaphores, and it cannot see theirs.
 bool has_semaphores_alone() {
   static const bool alone = ::unshare(CLONE_NEWIPC) == 0;
   return alone;

@@ -1,4 +1,4 @@
-// The table of all that the kernel keeps for a process: the page has it, and each row has its test.
+// Compares the census with its page, and checks that each row has its test.
 #include "process/census.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What an open file is, by its link, its kind and what fdinfo says.
+// Classifies an open file by its link, its type and its fdinfo.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ NamedFile named(const std::string& path, const struct stat& facts) {
   return file;
 }
 
-/// Those that have no name in any file system.
+/// Classifies files that have no name in any file system.
 std::optional<OpenFile::What> anonymous(const std::string& link, const FdInfo& info) {
   if (link.starts_with("pipe:[")) return PipeEnd{};
   if (link.starts_with("socket:[")) return PairSocket{};

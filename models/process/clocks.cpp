@@ -33,7 +33,7 @@ ClockImage offsets_of(const std::string& process) {
   return parse_offsets(proc_text("/proc/" + process + "/timens_offsets"));
 }
 
-/// Of one clock; 0 where the text does not have it.
+/// Returns the offset of one clock; 0 if the text does not have it.
 std::int64_t offset_in(const std::string& text, const char* clock) {
   const auto at = text.find(clock);
   long long seconds = 0, ns = 0;
@@ -96,8 +96,8 @@ base::Result<ShiftedChildren> ShiftedChildren::begin(const ClockImage& shift) {
 ShiftedChildren::ShiftedChildren(ShiftedChildren&& other) noexcept
     : own_(other.own_), active_(std::exchange(other.active_, false)) {}
 
-// No call leads a process of several threads back into the name space that it had: another one with the same offsets
-// serves.
+// A multithreaded process cannot return to its old time name space. A new one with the same offsets has the same
+// effect.
 ShiftedChildren::~ShiftedChildren() {
   if (active_) (void)shift_children(text_of_offsets(own_));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Clocks that count from a start of the machine (CLOCK_MONOTONIC, CLOCK_BOOTTIME): they go back when a program is
-// resumed after a reboot, or on another machine. A name space of time has them go on (time_namespaces(7)).
+// Restores clocks that count from boot: CLOCK_MONOTONIC and CLOCK_BOOTTIME. They would go back after a reboot, or on
+// another machine. A resume continues them with a time name space (time_namespaces(7)).
 #include <sys/types.h>
 
 #include <array>
@@ -12,39 +12,39 @@
 
 namespace perdure::process {
 
-/// What a process reads of them, in ns.
+/// The values that a process reads from these clocks, in ns.
 struct ClockImage {
   std::int64_t monotonic_ns = 0, boottime_ns = 0;
   PERDURE_FIELDS(monotonic_ns, boottime_ns)
   friend bool operator==(const ClockImage&, const ClockImage&) = default;
 };
 
-/// Now, of a process; of this one for its own number.
+/// Returns the current values for a process. For its own number, a process reads them directly.
 ClockImage clocks_of(pid_t process);
 
-/// What /proc/PID/timens_offsets says: by how much its clocks are ahead of the machine's. Zeros where the kernel has no
-/// name spaces of time. Pure.
+/// Reads /proc/PID/timens_offsets: how far the clocks of a process are ahead of the machine's. Returns zeros if the
+/// kernel has no time name spaces. Pure.
 ClockImage parse_offsets(const std::string& text);
 
-/// By how much the clocks of a new process have to be ahead of those of who makes it, so that none goes back; zeros:
-/// they are ahead anyway. Pure.
+/// Returns how far the clocks of a new process must be ahead of its maker's, so that none goes back. Zeros mean that no
+/// clock would. Pure.
 ClockImage shift_to(const ClockImage& captured, const ClockImage& here);
 
-/// As the kernel takes it (/proc/self/timens_offsets), with room for what a raw system call writes.
+/// The text for /proc/self/timens_offsets, in memory that a raw system call can write from.
 struct OffsetsText {
   std::array<char, 96> text{};
   std::size_t bytes = 0;
 };
 /// Pure.
 OffsetsText text_of_offsets(const ClockImage& offsets);
-/// `shift` on top of the offsets that this process has.
+/// Adds `shift` to the offsets of this process.
 ClockImage offsets_with(const ClockImage& shift);
 
-/// This process makes others whose clocks are ahead by `shift` while this lives, and afterwards as before. Of its first
-/// thread.
+/// While this object lives, the clocks of new children are ahead by `shift`. Afterwards they are as before. Only the
+/// first thread of a process may use it.
 class ShiftedChildren {
  public:
-  /// PERDURE_PERMISSION: the system lets this user make no name space of time.
+  /// PERDURE_PERMISSION: this user may not make a time name space.
   static base::Result<ShiftedChildren> begin(const ClockImage& shift);
   ShiftedChildren(ShiftedChildren&& other) noexcept;
   ShiftedChildren& operator=(ShiftedChildren&&) = delete;
@@ -56,7 +56,7 @@ class ShiftedChildren {
   bool active_ = true;
 };
 
-/// What makes processes of the calling thread have these offsets, by raw calls only: 0, or an error number.
+/// Gives children of the calling thread these offsets, by raw calls only. Returns 0 or an error number.
 int shift_children(const OffsetsText& offsets);
 
 }  // namespace perdure::process

@@ -30,7 +30,7 @@ TEST(Clocks, AreShiftedOnlyWhereTheyWouldGoBack) {
   EXPECT_EQ(shift_to({10, 20}, {4, 5}), (ClockImage{6, 15}));
 }
 
-// The children that this process makes afterwards have its own clocks again.
+// Children made afterwards have this process's clocks again.
 TEST(Clocks, OfChildrenAreAheadWhileThatIsAskedFor) {
   const auto child_is_ahead = [] {
     const ClockImage here = clocks_of(::getpid());

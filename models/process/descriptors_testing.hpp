@@ -1,5 +1,5 @@
 #pragma once
-// Children for tests of descriptors: they have nothing open but what they open themselves.
+// Starts children for tests of descriptors. They have open only what they open themselves.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -18,11 +18,11 @@
 
 namespace perdure::process {
 
-/// Carries out `work`, says what it came to, and waits until it is told to go on or killed. Its first three descriptors
-/// are /dev/null.
+/// Does `work`, reports the result, and waits until it is told to continue or killed. Its first three descriptors are
+/// /dev/null.
 class DescriptorChild {
  public:
-  /// What `work` returns is for the test: empty means that all is well.
+  /// An empty result of `work` means success; the test interprets other texts.
   using Work = std::function<std::string()>;
   explicit DescriptorChild(const Work& work, const Work& later = {}, bool clean = true) {
     void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -39,9 +39,9 @@ class DescriptorChild {
   DescriptorChild(const DescriptorChild&) = delete;
   DescriptorChild& operator=(const DescriptorChild&) = delete;
   pid_t process() const { return process_; }
-  /// What its work said.
+  /// Returns the result of its work.
   std::string said() const { return shared_->text.data(); }
-  /// What `later` says when it is carried out now.
+  /// Runs `later` now, and returns its result.
   std::string go_on() {
     shared_->stage = 2;
     wait_for(3);
@@ -88,7 +88,7 @@ class DescriptorChild {
   Shared* shared_ = nullptr;
 };
 
-/// "" or what is not as it should be, with its line: for children, which have no test.
+/// Returns "" or the failed condition with its line: for children, which have no test framework.
 #define PERDURE_EXPECT(...)                                                                                     \
   do {                                                                                                          \
     if (!(__VA_ARGS__)) return std::to_string(__LINE__) + ": " #__VA_ARGS__ ", errno " + std::to_string(errno); \

@@ -1,13 +1,13 @@
 #pragma once
-// Character devices by their numbers. Pure.
+// Classifies character devices by their numbers. Pure.
 #include <cstdint>
 
 namespace perdure::process {
 
-/// /dev/null, zero, full, random, urandom, tty: they keep nothing for a process.
+/// Returns whether it is /dev/null, zero, full, random, urandom or tty. They keep no state for a process.
 bool is_plain_device(std::uint64_t special_device);
-/// A terminal that has a name of its own: /dev/pts/N, /dev/ttyN, /dev/console, serial ones. Not the side of a
-/// terminal's maker (/dev/ptmx).
+/// Returns whether it is a terminal with a name of its own: /dev/pts/N, /dev/ttyN, /dev/console or a serial one. The
+/// controlling side of a pseudoterminal (/dev/ptmx) is none.
 bool is_terminal(std::uint64_t special_device);
 
 }  // namespace perdure::process

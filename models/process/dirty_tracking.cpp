@@ -18,9 +18,9 @@
 namespace perdure::process {
 namespace {
 
-// Newer than Debian's headers.
+// Newer than Debian's headers: UFFD_FEATURE_WP_UNPOPULATED, UFFD_FEATURE_WP_ASYNC.
 constexpr std::uint64_t kUnpopulated = 1 << 13, kWithoutHandler = 1 << 15;
-// What the kernel itself writes to the process's memory needs no handler either: no privilege is asked for.
+// UFFD_USER_MODE_ONLY needs no privilege. The kernel's own writes to the memory need no handler either.
 constexpr std::uint64_t kOfTheProgramOnly = 1;
 
 base::Status cannot_follow(pid_t process, const std::string& what, int error) {
@@ -29,7 +29,7 @@ base::Status cannot_follow(pid_t process, const std::string& what, int error) {
                     "what it writes cannot be followed: " + what + ": " + std::strerror(error));
 }
 
-/// A descriptor that the process has. It closes its own.
+/// Takes a descriptor from the process, and closes it there.
 base::Result<os::Fd> taken_from(Tracee& tracee, pid_t thread, std::int64_t number) {
   const os::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, tracee.process(), 0)));
   os::Fd taken;
@@ -54,7 +54,7 @@ base::Result<os::Fd> open_faults_of(Tracee& tracee) {
   return faults;
 }
 
-/// Memory that some descriptor of the process's own follows, and what the kernel follows nowhere, is left out.
+/// Leaves out memory that a userfaultfd of the process follows, and memory that the kernel cannot follow.
 bool follow(int faults, const MemoryMap& map) {
   uffdio_register memory{{map.begin, map.bytes()}, UFFDIO_REGISTER_MODE_WP, 0};
   return ::ioctl(faults, UFFDIO_REGISTER, &memory) == 0;
@@ -78,13 +78,13 @@ base::Result<DirtyTracking> DirtyTracking::begin(Tracee& tracee) {
   return tracking;
 }
 
-// Memory that is gone meanwhile, or is other memory now, is passed over.
+// Skips memory that was unmapped or replaced meanwhile.
 base::Result<std::vector<PageRun>> DirtyTracking::take_written() {
   std::vector<PageRun> written;
   const PageCategories wanted{.has_all = PageCategories::followed | PageCategories::written, .has_none = kNoneOfThese};
   for (const PageRun& map : followed_) {
     const auto runs = scan_pages(pagemap_.fd(), map.begin, map.end(), wanted, true);
-    // Some may be protected that were not told of: nobody knows any more what was written.
+    // Some pages may be protected by now without being reported, so it is unknown which were written.
     if (!runs) PERDURE_CHECK(cannot_follow(process_, "PAGEMAP_SCAN", errno));
     written.insert(written.end(), runs->begin(), runs->end());
   }
@@ -101,7 +101,7 @@ void DirtyTracking::unprotect() {
   for (const PageRun& map : followed_)
     for (std::uint64_t at = map.begin; at < map.end(); at += kAtOnce) {
       uffdio_writeprotect part{{at, std::min(kAtOnce, map.end() - at)}, 0};
-      (void)::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &part);  // or it is gone
+      (void)::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &part);  // fails if the memory is gone
     }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which pages of a process were written since they were looked at, while it runs. The kernel write-protects pages and
-// takes the protection from a page by itself when it is written (userfaultfd, write protection that needs no handler):
-// whatever becomes of us, the process never waits for anybody.
+// Finds the pages that a running process writes. The kernel write-protects pages, and lifts the protection from a page
+// when it is written. It uses userfaultfd in its asynchronous mode, without a handler. So the process never waits for
+// us, whatever happens to us.
 #include <sys/types.h>
 
 #include <vector>
@@ -12,19 +12,19 @@
 
 namespace perdure::process {
 
-/// Ends with this, or with the process that has it: then the kernel takes all protection away.
+/// Tracking ends with this object or with its process. The kernel then lifts all protection.
 class DirtyTracking {
  public:
-  /// Of the memory that is the process's own and no file's. The process is made to open the descriptor that this needs,
-  /// and to close it again. PERDURE_UNSUPPORTED: the kernel cannot (it is older than 6.7), or the process may not.
+  /// Tracks the private anonymous memory of the process. The process opens the descriptor for this, and closes it
+  /// again. PERDURE_UNSUPPORTED: the kernel is older than 6.7, or the process may not use it.
   static base::Result<DirtyTracking> begin(Tracee& tracee);
 
-  /// Pages that were written since the last call, ascending; at the first one all that there are. The process may run.
+  /// Returns the pages written since the last call, ascending. The first call returns all pages. The process may run.
   base::Result<std::vector<PageRun>> take_written();
-  /// The process stands still. Memory that has come since, or that was moved, is not unwritten.
+  /// The process must stand still. New or moved memory does not count as unwritten.
   FollowedPages look(pid_t process) const;
-  /// Takes the protection away in small parts, between which a process that runs is not kept from anything. To be
-  /// called before the end of a long-lived process's tracking, which does it at once else.
+  /// Lifts the protection in small parts, so that a running process is hardly delayed. Call it before tracking of a
+  /// long-lived process ends. Otherwise the end lifts all protection at once, and delays the process.
   void unprotect();
 
  private:

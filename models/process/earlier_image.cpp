@@ -19,7 +19,7 @@ base::Result<std::unique_ptr<EarlierImage>> EarlierImage::open(const config::Con
   return earlier;
 }
 
-// The record alone, of which each chunk is verified as a whole.
+// Reads only the record, and verifies each of its chunks.
 base::Status EarlierImage::read(const std::string& name) {
   PERDURE_TRY(const auto listing, reader::find_version(*store_, name, std::nullopt));
   const auto& id = listing.id;
@@ -30,13 +30,13 @@ base::Status EarlierImage::read(const std::string& name) {
     return base::fail(PERDURE_MISMATCH, id.text(), "it is no image of a process");
   const segment::Piece& piece = manifest.pieces.front();
   std::vector<std::byte> bytes(piece.regions.front().bytes());
-  reader::VerifiedChunks chunks(*store_, 1);  // keeps one
+  reader::VerifiedChunks chunks(*store_, 1);  // keeps one chunk
   PERDURE_CHECK(chunks.read_capture(listing.segments.front(), piece, 0, bytes));
   PERDURE_TRY(auto image, decode_image(bytes, id.text()));
   if (piece.regions != entries_of(bytes.size(), image))
     return base::fail(PERDURE_MISMATCH, id.text(), "its record says of its pages something else than the checkpoint");
   segments_ = {{id.version, listing.segments.front()}};
-  PERDURE_CHECK(store::check_borrowed(*store_, id, {&manifest}));  // one that cannot be resumed lends nothing
+  PERDURE_CHECK(store::check_borrowed(*store_, id, {&manifest}));  // an image that cannot be resumed lends nothing
   PERDURE_TRY(auto borrowed, store::borrowed(*store_, id));
   segments_.insert(segments_.end(), borrowed.begin(), borrowed.end());
   before_ = StoredImage{{id.version, id.attempt.created_ns, id.attempt.nonce}, bytes.size(), std::move(image)};

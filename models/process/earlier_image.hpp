@@ -1,5 +1,5 @@
 #pragma once
-// The newest image of a name that its store has, and what a new one borrows of it. (docs/adr/0041)
+// Finds the newest stored image of a name, so that a new image can borrow from it. (docs/adr/0041)
 #include <memory>
 #include <optional>
 
@@ -10,20 +10,20 @@
 
 namespace perdure::process {
 
-/// All calls by one thread.
+/// One thread makes all calls.
 class EarlierImage {
  public:
-  /// Where there is none that can be borrowed from, the next one is whole, and `note` says why; nothing when that is
-  /// because nothing was captured yet.
+  /// If no image can be borrowed from, the next image is whole and `note` has the reason. `note` stays empty if there
+  /// is no earlier capture.
   static base::Result<std::unique_ptr<EarlierImage>> open(const config::Config& config, const std::string& name,
                                                           unsigned most_lenders);
   const std::string& note() const { return note_; }
 
-  /// What of `image` has to be stored, whose blocks `read` has.
+  /// Returns `image` without the pages that it can borrow. `read` copies the image's blocks.
   base::Result<ProcessImage> shorten(ProcessImage image, const ReadBlock& read);
-  /// What that borrowed stays as long as attempt `borrower`.
+  /// Keeps the segments borrowed by the last shorten() for as long as attempt `borrower` exists.
   base::Status lend_to(const segment::VersionId& borrower);
-  /// The last lend_to() failed: from now on nothing is borrowed.
+  /// Returns whether the last lend_to() failed. If so, nothing is borrowed from now on.
   bool gave_up();
 
  private:
@@ -36,8 +36,8 @@ class EarlierImage {
   unsigned most_lenders_;
   std::string note_;
   std::optional<StoredImage> before_;
-  std::vector<store::BorrowedSegment> segments_;  // its own, and what it borrows
-  Increment lent_;                                // of what was shortened last
+  std::vector<store::BorrowedSegment> segments_;  // that image's own segment, and those that it borrows
+  Increment lent_;                                // of the last shorten()
   bool failed_ = false;
 };
 

@@ -31,7 +31,7 @@ void end_child(pid_t child) {
   }
 }
 
-/// A child that does nothing, until this ends.
+/// A child that sleeps until this object ends.
 class IdleChild {
  public:
   IdleChild() : child_(::fork()) {
@@ -52,7 +52,7 @@ class IdleChild {
 
 int error_of(bool good) { return good ? 0 : errno; }
 
-/// What a child of its own found out: 0 or an error number.
+/// Runs a test in a child of its own. Returns its result: 0 or an error number.
 int in_a_child(const std::function<int()>& tried) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(tried());
@@ -97,7 +97,8 @@ int duplicate_files(pid_t process) {
   return error_of(static_cast<bool>(duplicate));
 }
 
-/// One that was free a moment ago; who takes it meanwhile shows as EEXIST, which tells that we may.
+/// Chooses a number that was free a moment ago. If another process takes it meanwhile, the error is EEXIST, which shows
+/// that we may choose.
 int choose_number() {
   pid_t number = ::fork();
   if (number == 0) ::_exit(0);

@@ -1,5 +1,5 @@
 #pragma once
-// What of the kernel a capture and a resume need, found out by trying it on children of our own.
+// Tests the kernel facilities that a capture and a resume need, on our own children.
 #include <array>
 #include <cstddef>
 #include <string>
@@ -25,17 +25,17 @@ enum class Facility {
 };
 inline constexpr std::size_t kFacilities = static_cast<std::size_t>(Facility::count);
 
-/// By facility: 0 when it is here, else the error number that trying it ended with.
+/// For each facility: 0 if the kernel has it, else the error number of the test.
 using FacilityErrors = std::array<int, kFacilities>;
 
-/// To be called while this process has one thread. Its children end before it returns.
+/// The calling process must have one thread. All children end before the call returns.
 FacilityErrors try_facilities();
 
-/// kernel.yama.ptrace_scope: who may trace whom; empty: it is not there, and the same user may.
+/// Returns kernel.yama.ptrace_scope, which limits tracing. Empty: there is no such limit, and a user may trace their
+/// own processes.
 std::string trace_scope();
-/// Whether it lets us trace what a program that we start makes itself: leave to trace a process (PR_SET_PTRACER) is not
-/// inherited, and children of ours that trace are no ancestors of it. `capabilities`: effective ones of this process.
-/// Pure.
+/// Returns whether we may trace the children of a program that we start. PR_SET_PTRACER is not inherited, and our
+/// tracing children are not their ancestors. `capabilities`: the effective ones of this process. Pure.
 bool may_trace_descendants(const std::string& scope, std::uint64_t capabilities);
 std::uint64_t own_capabilities();
 

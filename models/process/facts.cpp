@@ -71,7 +71,7 @@ bool is_64_bits(const std::string& directory) {
 }
 
 std::uint64_t core_cookie_of(pid_t thread) {
-  constexpr int kCores = 62, kGet = 0, kOfThread = 0;  // PR_SCHED_CORE; a kernel or machine without has none
+  constexpr int kCores = 62, kGet = 0, kOfThread = 0;  // PR_SCHED_CORE; without support there is no cookie
   std::uint64_t cookie = 0;
   return ::prctl(kCores, kGet, thread, kOfThread, &cookie) == 0 ? cookie : 0;
 }
@@ -84,7 +84,7 @@ base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
     return base::fail(PERDURE_UNSUPPORTED, "thread " + std::to_string(thread), "its status is not understood");
   ThreadFacts facts;
   facts.status = *status;
-  facts.policy = std::max(::sched_getscheduler(thread), 0);  // or it has ended
+  facts.policy = std::max(::sched_getscheduler(thread), 0);  // negative if it has ended
   facts.core_cookie = core_cookie_of(thread);
   return facts;
 }
@@ -95,7 +95,7 @@ bool is_ending(const ThreadFacts& facts) {
   return !lives(facts) || is_thread_ending(facts.status.process, facts.status.thread);
 }
 
-/// What threads have together is told by one that lives: one that ends has nothing any more.
+/// `reference` must be a living thread: one that is ending shares nothing any more.
 void compare_threads(std::vector<ThreadFacts>& threads, pid_t reference) {
   for (auto& one : threads) {
     const auto differs = [&](Shared what) {
@@ -107,8 +107,8 @@ void compare_threads(std::vector<ThreadFacts>& threads, pid_t reference) {
   }
 }
 
-/// Processes that a clone made keep what they share for as long as they live, and may be anybody's children by now:
-/// all of the machine are asked about, those that may be.
+/// Processes made by clone share these for as long as they live, and may have any parent by now. So it asks about all
+/// processes of the machine.
 std::vector<pid_t> sharing_with(pid_t process, pid_t reference) {
   std::vector<pid_t> all;
   for (const pid_t other : numbers_in("/proc")) {
@@ -132,7 +132,7 @@ std::optional<StatusFacts> parse_status(std::string_view text) {
                           four_of(text, "Uid", facts.users) && four_of(text, "Gid", facts.groups) &&
                           line_of(text, "CapEff", facts.capabilities, 16);
   if (!understood) return std::nullopt;
-  line_of(text, "Seccomp", facts.seccomp);  // a kernel without it has none
+  line_of(text, "Seccomp", facts.seccomp);  // a kernel without seccomp has none
   line_of(text, "NoNewPrivs", no_new_privileges);
   facts.no_new_privileges = no_new_privileges != 0;
   const auto features = words_of(value_of(text, "x86_Thread_features").value_or(""));
@@ -147,7 +147,7 @@ std::optional<StatusFacts> parse_status(std::string_view text) {
 
 namespace {
 
-/// Nothing: the thread that was to tell for all of them ended meanwhile.
+/// Returns nothing if the thread used as the reference for all ended meanwhile.
 std::optional<base::Result<ProcessFacts>> read_facts_once(pid_t process) {
   ProcessFacts facts;
   facts.process = process;

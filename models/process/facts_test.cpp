@@ -106,7 +106,7 @@ TEST(Facts, KnowThreadsThatLeftTheOthers) {
 
 TEST(Facts, KnowAProcessWhoseFirstThreadHasEnded) {
   DescriptorChild child([]() -> std::string {
-    ::signal(SIGUSR1, [](int) { ::syscall(SYS_exit, 0); });  // of the thread that gets it
+    ::signal(SIGUSR1, [](int) { ::syscall(SYS_exit, 0); });  // ends the thread that gets it
     std::thread([] {
       for (;;) ::pause();
     }).detach();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// "(1, 908145599)": seconds and ns
+// Parses seconds and ns: "(1, 908145599)".
 bool parse_time(std::string_view text, std::uint64_t& time) {
   const auto comma = text.find(", ");
   std::uint64_t seconds = 0, rest = 0;
@@ -22,7 +22,7 @@ bool parse_time(std::string_view text, std::uint64_t& time) {
   return true;
 }
 
-// "tfd:        7 events: 80000019 data:     deadbeefcafe  pos:0 ino:414 sdev:10"
+// Parses "tfd:        7 events: 80000019 data:     deadbeefcafe  pos:0 ino:414 sdev:10".
 bool parse_poll_item(std::string_view line, FdInfo& info) {
   const auto words = words_of(line);
   PollItem item;
@@ -33,7 +33,7 @@ bool parse_poll_item(std::string_view line, FdInfo& info) {
   return true;
 }
 
-// "lock:	1: POSIX  ADVISORY  WRITE 27198 fe:00:9977939 0 9", and EOF for the last number
+// Parses "lock:   1: POSIX  ADVISORY  WRITE 27198 fe:00:9977939 0 9". The last number may be EOF.
 bool parse_lock(std::string_view line, FdInfo& info) {
   const auto words = words_of(line);
   if (words.size() < 9) return false;
@@ -55,7 +55,7 @@ bool parse_lock(std::string_view line, FdInfo& info) {
   return true;
 }
 
-/// Parses the line where it is one of `kind`'s.
+/// Parses a line of an eventfd. Returns true for other lines.
 bool parse_event(std::string_view key, std::string_view value, FdInfo& info) {
   if (key == "eventfd-count") {
     info.event.emplace();

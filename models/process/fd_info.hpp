@@ -1,5 +1,5 @@
 #pragma once
-// What /proc/PID/fdinfo/N says. Pure.
+// Parses /proc/PID/fdinfo/N. Pure.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,18 +11,18 @@ namespace perdure::process {
 
 struct FdInfo {
   std::uint64_t offset = 0;
-  std::uint32_t flags = 0;  ///< O_*, O_CLOEXEC included where the descriptor has it
+  std::uint32_t flags = 0;  ///< O_*, with O_CLOEXEC if the descriptor has it
   std::optional<EventCount> event;
-  bool semaphore_known = false;  ///< kernels before 6.5 do not say
+  bool semaphore_known = false;  ///< kernels before 6.5 do not report it
   std::optional<TimerFile> timer;
   std::optional<SignalFile> signals;
-  std::vector<PollItem> poll_items;  ///< without the files
+  std::vector<PollItem> poll_items;  ///< the files of the items are not filled in
   std::vector<FileLock> locks;
   bool lease = false;               ///< or a delegation
-  std::uint64_t carried_files = 0;  ///< descriptors on their way through a Unix socket
+  std::uint64_t carried_files = 0;  ///< number of descriptors in transit through a Unix socket
 };
 
-/// Nothing when it says no offset or flags, or when what it says is not understood.
+/// Returns nothing if offset or flags are missing, or if the text is malformed.
 std::optional<FdInfo> parse_fd_info(std::string_view text);
 
 }  // namespace perdure::process

@@ -1,5 +1,5 @@
 #pragma once
-// Lines of /proc: "key: value". Pure.
+// Parses lines "key: value" of files in /proc. Pure.
 #include <charconv>
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace perdure::process {
 
-/// Calls `use(line)` for each line, without its end, until it says false; false then.
+/// Calls `use(line)` for each line, without its newline, until it returns false. Returns whether all lines were used.
 template <class Use>
 bool each_line(std::string_view text, Use use) {
   while (!text.empty()) {
@@ -25,7 +25,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Words between blanks.
+/// Splits at blanks and tabs.
 inline std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (!(text = trimmed(text)).empty()) {
@@ -36,14 +36,14 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// All of `text` is the number.
+/// Returns whether all of `text` is a number, and sets `value`.
 template <class Number>
 bool number_of(std::string_view text, Number& value, int base = 10) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-/// The value of the line "key:"; nothing when there is no such line.
+/// Returns the value of the line "key:", or nothing if there is no such line.
 inline std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
   std::optional<std::string_view> found;
   each_line(text, [&](std::string_view line) {

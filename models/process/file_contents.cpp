@@ -16,11 +16,11 @@ namespace {
 
 base::Status failed(const char* call) { return base::fail(base::errno_error(errno, call, "an open file")); }
 
-/// A file open for writing only is read by its link.
+/// Opens the file again through its link, because `fd` may be write-only.
 base::Result<os::Fd> readable(int fd) {
   const auto path = "/proc/self/fd/" + std::to_string(fd);
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  os::Fd own(::open(path.c_str(), kFlags | O_NOATIME));  // its owner may
+  os::Fd own(::open(path.c_str(), kFlags | O_NOATIME));  // only its owner may
   if (!own) own = os::Fd(::open(path.c_str(), kFlags));
   if (!own) PERDURE_CHECK(failed("open"));
   return own;
@@ -38,7 +38,7 @@ base::Status read_at(int fd, std::uint64_t offset, base::ByteSpan target) {
   return {};
 }
 
-/// Up to a message's end, or till nothing is left.
+/// Reads up to the end of a message, or until nothing is left.
 base::Result<std::vector<DataRun>> drained(int fd, std::size_t bytes, bool messages) {
   std::vector<DataRun> runs;
   std::uint64_t offset = 0;
@@ -54,7 +54,7 @@ base::Result<std::vector<DataRun>> drained(int fd, std::size_t bytes, bool messa
   }
 }
 
-/// A pipe of ours with room for as many buffers as `fd` has.
+/// Makes a pipe with as many buffers as `fd` has.
 base::Status make_pipe_like(int fd, os::Fd& out, os::Fd& in) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return failed("pipe2");
@@ -98,7 +98,7 @@ base::Result<FileContent> content_of_file(int fd, std::uint64_t most_bytes) {
   std::uint64_t bytes = 0;
   for (off_t at = 0; at < facts.st_size;) {
     const off_t begin = ::lseek(own.get(), at, SEEK_DATA);
-    if (begin < 0 && errno == ENXIO) break;  // nothing but a hole follows
+    if (begin < 0 && errno == ENXIO) break;  // only a hole follows
     off_t end = begin < 0 ? facts.st_size : ::lseek(own.get(), begin, SEEK_HOLE);
     if (end < 0) end = facts.st_size;
     DataRun run{static_cast<std::uint64_t>(std::max(begin, at)), {}};

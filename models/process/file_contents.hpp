@@ -1,16 +1,16 @@
 #pragma once
-// What is in pipes, unlinked files and files in memory, read through a duplicate. Nothing of them changes.
+// Reads the content of pipes, unlinked files and memfds through a duplicate descriptor. It changes none of them.
 #include "base/result.hpp"
 #include "process/descriptors.hpp"
 
 namespace perdure::process {
 
-/// Through an end that reads, or the other one: then nothing is read. `messages`: it keeps apart what was written
-/// (O_DIRECT).
+/// `reads`: `fd` is the read end. If it is the write end, no bytes are read. `messages`: the pipe keeps written packets
+/// apart (O_DIRECT).
 base::Result<FileContent> content_of_pipe(int fd, bool reads, bool messages);
-/// Of a regular file: what is not a hole. PERDURE_UNSUPPORTED: more than `most_bytes`.
+/// Returns the data of a regular file, without holes. PERDURE_UNSUPPORTED: it has more than `most_bytes`.
 base::Result<FileContent> content_of_file(int fd, std::uint64_t most_bytes);
-/// Of the first `bytes` of a regular file; nothing when there are fewer.
+/// Hashes the first `bytes` of a regular file. Returns nothing if it is shorter.
 base::Result<std::optional<base::Hash128>> hash_of_file(int fd, std::uint64_t bytes);
 
 }  // namespace perdure::process

@@ -35,7 +35,7 @@ short ready(int fd) {
   return ::poll(&one, 1, 0) > 0 ? one.revents : short{0};
 }
 
-/// A reader is told of writers that have gone by POLLHUP, a writer of readers by POLLERR.
+/// poll() tells a reader by POLLHUP that all writers have gone, and a writer by POLLERR that all readers have.
 void add_pipe(SeenFile& seen, int fd) {
   int waiting = 0;
   if (reads(seen.file) && ::ioctl(fd, FIONREAD, &waiting) == 0)
@@ -102,7 +102,7 @@ base::Status add_details(SeenFile& seen, const FileDuplicates& duplicates) {
   const bool socket = std::holds_alternative<PairSocket>(seen.file.what);
   if (!seen.known || (seen.file.flags & O_PATH) != 0) return {};
   PERDURE_TRY(const os::Fd duplicate, duplicates.duplicate(seen.numbers.front()));
-  if (!duplicate) return {};  // closed meanwhile
+  if (!duplicate) return {};  // it was closed meanwhile
   seen.file.owner = owner_of(duplicate.get());
   const bool pipe = std::holds_alternative<PipeEnd>(seen.file.what) || std::holds_alternative<FifoEnd>(seen.file.what);
   if (pipe) add_pipe(seen, duplicate.get());
@@ -141,7 +141,7 @@ void find_other_ends(SeenFiles& seen) {
 
 namespace {
 
-/// The file that the epoll watches by this number: the one that the number means, or one that it meant before.
+/// Returns the file that the epoll watches by this number: the number's present file, or an earlier one.
 std::optional<std::uint32_t> watched_by(const SeenFiles& seen, int poll, const PollItem& item, std::uint32_t nth) {
   for (const auto& descriptor : seen.descriptors)
     if (descriptor.number == item.number && watches(seen.process, poll, item.number, nth, item.number))

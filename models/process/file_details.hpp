@@ -1,5 +1,5 @@
 #pragma once
-// The parts of look_at_files(): what one open file is.
+// Declares the parts of look_at_files() that examine one open file.
 #include <optional>
 
 #include "process/fd_info.hpp"
@@ -8,13 +8,13 @@
 
 namespace perdure::process {
 
-/// By its link, kind and fdinfo; nothing: it was closed.
+/// Classifies an open file by its link, type and fdinfo. Returns nothing if it was closed meanwhile.
 std::optional<SeenFile> classified(pid_t process, int number, const std::string& link, const FdInfo& info);
-/// What only a duplicate tells: owner, sockets, pipes.
+/// Adds facts that only a duplicate shows: owner, sockets, pipes.
 base::Status add_details(SeenFile& seen, const FileDuplicates& duplicates);
-/// Whether pipes and sockets end in this process.
+/// Finds which pipes and sockets have their other end in this process.
 void find_other_ends(SeenFiles& seen);
-/// Which files the epolls watch.
+/// Finds the files that each epoll descriptor watches.
 void find_watched(SeenFiles& seen);
 
 }  // namespace perdure::process

@@ -1,5 +1,5 @@
 #pragma once
-// Duplicates in this process of what another one has open.
+// Duplicates descriptors of another process into this one.
 #include <sys/types.h>
 
 #include "base/result.hpp"
@@ -9,9 +9,9 @@ namespace perdure::process {
 
 class FileDuplicates {
  public:
-  /// Needs what tracing needs: the same user, or CAP_SYS_PTRACE.
+  /// Needs the rights of a tracer: the same user, or CAP_SYS_PTRACE.
   static base::Result<FileDuplicates> of(pid_t process);
-  /// Shares offset and flags with the original: they are read, never set. Empty: it was closed.
+  /// The duplicate shares offset and flags with the original, so callers only read them. Empty: it was closed.
   base::Result<os::Fd> duplicate(int number) const;
 
  private:

@@ -15,11 +15,11 @@
 namespace perdure::process {
 namespace {
 
-/// By link, the files of the process that have it.
+/// Files of the process by their links.
 using Wanted = std::multimap<std::string, SeenFile*, std::less<>>;
 
-/// What others could change or wait for beside the process. Of files with names, terminals and devices everybody has
-/// an own copy.
+/// Other processes could change or read these files, besides the process. Named files, terminals and devices are opened
+/// separately by each process.
 bool is_wanted(const SeenFile& seen) {
   const auto& what = seen.file.what;
   const bool own = std::holds_alternative<NamedFile>(what) || std::holds_alternative<Terminal>(what);
@@ -52,7 +52,7 @@ void look_into(const SeenFiles& seen, const Wanted& wanted, pid_t other) {
   });
 }
 
-/// What was found before, if all that is looked for was looked for then.
+/// Takes over earlier results, if they cover all wanted links.
 bool take_from(const SeenFiles& before, const std::vector<std::string>& links, const Wanted& wanted) {
   if (!std::includes(before.asked_for.begin(), before.asked_for.end(), links.begin(), links.end())) return false;
   for (const auto& [link, file] : wanted) {

@@ -1,4 +1,4 @@
-// Files with names, terminals, and what stands in the place of others.
+// Makes files with names, terminals, and replacements for other files.
 #include "process/file_maker.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::size_t kStandard = 3;  // descriptors that everybody has
+constexpr std::size_t kStandard = 3;  // descriptors that every process has
 
 std::string plain_name(const OpenFile::What& what) {
   if (const auto* file = std::get_if<NamedFile>(&what)) return "'" + file->path + "'";
@@ -78,7 +78,7 @@ base::Result<os::Fd> FileMaker::make_of(const NamedFile& what, std::uint32_t fil
   return fd;
 }
 
-/// The one of this process, as it is: its flags are others' too.
+/// Duplicates the descriptor of this process, and does not change its flags, which others share.
 base::Result<os::Fd> FileMaker::standard(std::uint32_t file, const std::string& was) {
   const auto first = static_cast<std::size_t>(first_number_[file]);
   if (first < kStandard) {

@@ -1,27 +1,27 @@
 #pragma once
-// The part of RestoredDescriptors::make() that opens and makes files.
+// Opens and makes files for RestoredDescriptors::make().
 #include "process/grown_files.hpp"
 #include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
 
-/// Makes the files of an image one after the other, each by a descriptor of this process.
+/// Makes the files of an image one by one, each as a descriptor of this process.
 class FileMaker {
  public:
-  /// Both outlive it. The files are not wrong.
+  /// Both arguments must outlive this object. The files must be valid (OpenFiles::wrong()).
   FileMaker(const OpenFiles& files, const RestoreChoices& choices);
   base::Result<os::Fd> make(std::uint32_t file);
-  /// When all are made: files in memory take what forbids to change them.
+  /// Applies the seals of memfds. Call it after all files are made.
   base::Status seal();
   std::vector<std::string> take_notes() { return std::move(notes_); }
-  /// Files that are to be cut back. Nothing where that was not asked for.
+  /// Returns the files to cut back; empty if the user did not ask for that.
   GrownFiles take_grown() { return std::move(grown_); }
 
  private:
-  /// What several open files have together.
+  /// Descriptors that several open files share.
   struct Content {
-    os::Fd file;     // also: the end of a pipe that reads
-    os::Fd written;  // the other one
+    os::Fd file;     // for a pipe: its read end
+    os::Fd written;  // the write end of a pipe
     bool file_taken = false, written_taken = false;
   };
   base::Result<os::Fd> make_of(const NamedFile& what, std::uint32_t file);
@@ -52,7 +52,7 @@ class FileMaker {
   const RestoreChoices& choices_;
   std::vector<int> first_number_;  // of each file
   std::vector<Content> contents_;
-  std::vector<os::Fd> peers_;  // sockets that were made with their peers, by file
+  std::vector<os::Fd> peers_;  // sockets that were made together with their peers, by file
   std::vector<std::string> notes_;
   GrownFiles grown_;
 };

@@ -1,4 +1,4 @@
-// What has its content with it: pipes, unlinked files, files in memory.
+// Makes files whose content is in the image: pipes, unlinked files and memfds.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ base::Status fill_file(int fd, const FileContent& content, const std::string& ob
   return {};
 }
 
-/// Where it was, if that is possible, otherwise among the temporary ones.
+/// Makes it in its old directory if possible, otherwise in a temporary one.
 os::Fd nameless_file(const std::string& path) {
   constexpr int kFlags = O_TMPFILE | O_RDWR | O_CLOEXEC;
   const auto directory = std::filesystem::path(path).parent_path();
@@ -111,7 +111,7 @@ base::Status FileMaker::fill_pipe(const Content& pipe, std::uint32_t content, co
   return {};
 }
 
-/// The ends that it was made with first, then others. Those of a FIFO are others always.
+/// Uses the original ends of the pipe first, then opens them again. The ends of a FIFO are always opened again.
 base::Result<os::Fd> FileMaker::end_of_pipe(Content& pipe, std::uint32_t file) {
   const auto mode = flags_of(file) & O_ACCMODE;
   const bool writes = mode == O_WRONLY;

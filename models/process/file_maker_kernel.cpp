@@ -1,4 +1,4 @@
-// What the kernel keeps: counters, timers, sets of signals and of files, pairs of sockets.
+// Makes files that are kernel objects: eventfd, timerfd, signalfd, epoll and socket pairs.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -35,7 +35,7 @@ bool set_option(int socket, int option, const Value& value) {
   return ::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value) == 0;
 }
 
-/// The kernel doubles what is asked for, and caps it for users without privileges.
+/// The kernel doubles the requested size, and limits it for users without privileges.
 void set_buffer(int socket, int forced, int option, std::uint32_t bytes) {
   const int half = static_cast<int>(bytes / 2);
   if (!set_option(socket, forced, half)) set_option(socket, option, half);
@@ -46,7 +46,7 @@ void set_timeout(int socket, int option, std::uint64_t time_us) {
   if (time_us != 0) set_option(socket, option, time);
 }
 
-/// What `to` is to find, sent by its peer.
+/// Sends the unread messages of `to` through its peer.
 base::Status send_unread(int peer, const PairSocket& to, const std::string& object) {
   std::size_t bytes = 0;
   for (const auto& message : to.unread) bytes += message.bytes.size();

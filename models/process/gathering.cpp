@@ -13,11 +13,11 @@ namespace perdure::process {
 namespace {
 
 constexpr unsigned kMostCopiers = 4;
-constexpr std::size_t kPartsAtOnce = 512;  // the kernel takes 1024
+constexpr std::size_t kPartsAtOnce = 512;  // the kernel accepts 1024
 constexpr std::uint64_t kBytesAtOnce = 1 * base::MiB;
-constexpr std::uint64_t kPerThread = 4 * base::MiB;  // to begin a thread takes as long as to copy some hundred KiB
+constexpr std::uint64_t kPerThread = 4 * base::MiB;  // starting a thread takes as long as copying some hundred KiB
 
-/// Cut so that no part is longer than what is copied at once.
+/// Splits parts so that none exceeds kBytesAtOnce.
 std::vector<GatheredPart> short_parts(const std::vector<GatheredPart>& parts) {
   std::vector<GatheredPart> all;
   for (const GatheredPart& part : parts)
@@ -49,7 +49,7 @@ void gather_some(pid_t process, std::span<const GatheredPart> parts, std::vector
   if (!here.empty()) copy(parts.size());
 }
 
-/// Parts for each of at most `most` threads, about as many bytes for each.
+/// Divides the parts among at most `most` threads, with about as many bytes for each.
 std::vector<std::span<const GatheredPart>> shares_of(std::span<const GatheredPart> parts, unsigned most) {
   std::uint64_t left = 0;
   for (const GatheredPart& part : parts) left += part.length;

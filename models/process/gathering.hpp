@@ -1,5 +1,5 @@
 #pragma once
-// Many parts of another process's memory, copied to as many places here by several threads.
+// Copies many parts of another process's memory with several threads.
 #include <sys/types.h>
 
 #include <vector>
@@ -10,16 +10,17 @@
 namespace perdure::process {
 
 struct GatheredPart {
-  std::uint64_t address = 0;  ///< there
+  std::uint64_t address = 0;  ///< in the other process
   std::uint64_t length = 0;
   std::byte* target = nullptr;
 };
 
-/// How many threads copy best: as many as there are processors, but few.
+/// Returns the number of threads for copying: one per processor, up to a small limit.
 unsigned copying_threads();
-/// Of chunks that are copied side by side: one more, so that no processor waits until the oldest is done.
+/// Returns how many chunks are copied at once. It is one more than threads, so that no processor waits for the oldest
+/// chunk.
 unsigned chunks_at_once();
-/// Those that could not be read whole.
+/// Returns the parts that could not be read completely.
 base::Result<std::vector<GatheredPart>> gather(pid_t process, const std::vector<GatheredPart>& parts, unsigned threads);
 
 }  // namespace perdure::process

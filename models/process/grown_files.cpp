@@ -16,7 +16,7 @@
 namespace perdure::process {
 namespace {
 
-/// This process and those that it descends from.
+/// Returns this process and its ancestors.
 std::set<pid_t> own_line() {
   std::set<pid_t> line;
   pid_t process = ::getpid();
@@ -39,7 +39,7 @@ std::string name_of_process(pid_t process) {
   return "process " + std::to_string(process) + (name.empty() ? "" : " (" + name + ")");
 }
 
-/// A new file beside `path`: two resumes of one version each keep theirs.
+/// Makes a new file beside `path`. Two resumes of one version each keep their own copy.
 base::Result<os::File> make_copy(const std::string& path, std::int64_t version) {
   const std::string plain = path + ".cut-" + std::to_string(version);
   constexpr int kMost = 10000;
@@ -61,7 +61,7 @@ base::Status copy_tail(const os::File& from, std::uint64_t begin, const os::File
   }
 }
 
-/// Lets those read the tail who may read the file.
+/// Gives readers of the file access to the tail.
 void give_permissions(const os::File& from, const os::File& to) {
   struct stat facts {};
   if (::fstat(from.fd(), &facts) == 0) (void)::fchmod(to.fd(), facts.st_mode & 0777);

@@ -26,7 +26,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// Files that had `had` bytes each at the capture.
+/// Tests files that had `had` bytes each at the capture.
 class GrownFilesOfADirectory : public testing::Test {
  protected:
   std::string make(const std::string& name, const std::string& text) {
@@ -98,7 +98,7 @@ TEST_F(GrownFilesOfADirectory, ThatWereShortenedMeanwhileAreNotMadeLonger) {
   EXPECT_EQ(text_of(path), "012");
 }
 
-/// The device is full after so many writes to copies.
+/// The device is full after this many writes to copies.
 class FullDevice : public os::Hooks {
  public:
   explicit FullDevice(int writes) : left_(writes) {}

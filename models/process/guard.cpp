@@ -26,11 +26,11 @@
 namespace perdure::process {
 namespace {
 
-/// An answer: a length, and that many bytes.
+/// The types of answers. On the socket, an answer is a length and that many bytes.
 using Told = base::Result<Guard::Held>;
 using ToldOfTree = base::Result<Guard::HeldWithAll>;
 using ToldOfPages = base::Result<Guard::Followed>;
-using Released = base::Result<std::uint8_t>;  // whether flags are those that were seen
+using Released = base::Result<std::uint8_t>;  // whether the flags are as before
 
 base::Status lost() {
   return base::fail(PERDURE_INTERNAL, "guard", "the process that holds the captured one has ended",
@@ -57,7 +57,7 @@ bool receive_all(int socket, base::ByteSpan bytes) {
   return true;
 }
 
-/// A byte with two descriptors, as sendmsg and recvmsg want it.
+/// A byte with two descriptors, as sendmsg and recvmsg take it.
 struct DescriptorMessage {
   char byte = 0;
   iovec data{&byte, 1};
@@ -113,10 +113,10 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
-/// Longer than any thread takes that is only slow.
+/// A thread that is only slow needs less.
 constexpr std::uint64_t kLongestWait_ns = 10'000'000'000;
 
-/// A process that is to end with our peer.
+/// A process to kill when our peer ends.
 struct Kept {
   pid_t process = 0;
   os::Fd pidfd;
@@ -135,10 +135,10 @@ struct Kept {
 /// The data of processes that may run again before their image is proved.
 struct HeldImages {
   std::vector<ProcessImage> images;
-  std::vector<MachineFacts> facts;  // of each, as long as it stood still: it may remove or change its files later
+  std::vector<MachineFacts> facts;  // for each image, while its process stood still; it may change its files later
 };
 
-/// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
+/// Everything that the guard's process holds. Its destruction releases all; there is nobody to report errors to.
 struct Hands {
   std::optional<Tracee> tracee;
   std::optional<HeldTree> tree;
@@ -176,7 +176,7 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
-  // Between the look at it and this moment it may have made children, which would be missed where it is brought back.
+  // Since the look at it, the process may have made children. A resume would lack them.
   PERDURE_TRY(const auto now, read_facts_again(wanted.process));
   PERDURE_CHECK(refused(wanted.process, obstacles_of_facts(now, {wanted.captor})));
   FollowedPages pages;
@@ -262,7 +262,7 @@ Released forget_here(Kept& kept) {
   return std::uint8_t{1};
 }
 
-/// An answer: events as they are, then the descriptor of each fork.
+/// An answer: the events, then the descriptor of each fork.
 using ToldOfEvents = base::Result<std::vector<std::byte>>;
 
 bool tell_events(int socket, std::size_t number, Kept& kept) {
@@ -279,7 +279,7 @@ bool tell_events(int socket, std::size_t number, Kept& kept) {
   return true;
 }
 
-/// False: nobody is left to answer to.
+/// Returns false if the peer has ended.
 bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   const WaitLimit limit(kLongestWait_ns);
   if (asked.what == Guard::Asked::events)
@@ -320,8 +320,8 @@ bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
 
 enum class Served { all, anew };
 
-/// What could not be held may be traced all the same, where it ended, changed or did not stop meanwhile. The system
-/// lets go of everything when the thread that traces ends: after a failure another one goes on. (ptrace(2))
+/// After a failed hold, some threads may still be traced: they ended, changed or did not stop meanwhile. The kernel
+/// releases all of them when the tracing thread ends (ptrace(2)). So after a failure a new thread serves.
 Served serve(int socket) {
   Hands hands;
   for (;;) {
@@ -337,12 +337,12 @@ Served serve(int socket) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_NAME, "perdure-guard");
-  (void)os::install_faults_from_environment();  // a mistake in them is told where a handle is opened
+  (void)os::install_faults_from_environment();  // errors in them are reported where a handle is opened
   if (socket != 3) ::dup3(socket, 3, O_CLOEXEC);
   ::close_range(4, ~0U, 0);
   for (Served served = Served::anew; served == Served::anew;) {
     const auto aside = os::run_aside("hold a process", [&] { served = serve(3); });
-    if (!aside) base::attempt([&] { served = serve(3); });  // no thread to be had
+    if (!aside) base::attempt([&] { served = serve(3); });  // no thread could be started
     if (!aside) break;
   }
   ::_exit(0);
@@ -365,7 +365,7 @@ Guard::Guard(Guard&& other) noexcept : guard_(std::exchange(other.guard_, 0)), s
 
 Guard::~Guard() {
   if (guard_ == 0) return;
-  socket_.reset();  // which ends it
+  socket_.reset();  // which ends the guard
   while (::waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A process of ours that holds another one while it is captured, and lets it go on when this one is done, however that
-// ends: killed, too. It is the tracer; all that it needs is in its own memory. (docs/adr/0040)
+// The guard is a process of ours that holds another one during a capture. It is the tracer, and everything it needs is
+// in its own memory. It releases the held process when our process ends, also by SIGKILL. (docs/adr/0040)
 #include <linux/userfaultfd.h>
 #include <sys/types.h>
 
@@ -11,11 +11,11 @@
 
 namespace perdure::process {
 
-/// One at a time is held. When this is destroyed, or its process ends, what is held goes on.
+/// Holds one process or tree at a time. Releases it when this object is destroyed or its process ends.
 class Guard {
  public:
-  /// A copy of this process, in a session of its own, so that what ends ours by a terminal or a group does not end it.
-  /// To be called while this process has one thread.
+  /// Forks this process into a session of its own, so that signals to our terminal or group do not end the guard. This
+  /// process must have one thread.
   static base::Result<Guard> start();
   Guard(Guard&& other) noexcept;
   Guard& operator=(Guard&&) = delete;
@@ -25,58 +25,60 @@ class Guard {
     std::int32_t process = 0;
     std::vector<std::int32_t> left_out;  ///< --force-without
     bool hash_files = false;
-    bool flags_before = false;  ///< flags of its mappings are looked at before it stands still
-    std::int32_t captor = 0;    ///< a child of it that has it captured, and is not captured with it; 0: none
+    bool flags_before = false;  ///< read the flags of mappings before the process stands still
+    std::int32_t captor = 0;    ///< a child of the process that runs this capture, and is not captured with it; 0: none
     bool places = true;         ///< as KnownOfMemory::places
     enum Proof : std::uint8_t { at_once, afterwards };
-    std::uint8_t proof = at_once;  ///< that it can be brought back: before hold() returns, or by prove()
+    std::uint8_t proof = at_once;  ///< whether hold() proves that the process can be resumed, or prove() does
     PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor, places, proof)
   };
   struct Held {
     ReadImage read;
-    std::uint64_t seized_ns = 0;     ///< on the monotonic clock: all threads stood still
-    std::vector<PageRun> unwritten;  ///< of a process that was followed: as FollowedPages
+    std::uint64_t seized_ns = 0;     ///< on the monotonic clock: the moment when all threads stood still
+    std::vector<PageRun> unwritten;  ///< of a followed process: as FollowedPages::unwritten
     PERDURE_FIELDS(read, seized_ns, unwritten)
   };
   struct HeldWithAll {
     ReadTree read;
-    std::uint64_t seized_ns = 0;  ///< on the monotonic clock: all threads of all processes stood still
+    std::uint64_t seized_ns = 0;  ///< on the monotonic clock: the moment when all threads of all processes stood still
     PERDURE_FIELDS(read, seized_ns)
   };
   struct Followed {
     std::vector<PageRun> written;  ///< as DirtyTracking::take_written()
-    double stopped_s = 0;          ///< so long it stood still for this
+    double stopped_s = 0;          ///< how long the process stood still for this
     PERDURE_FIELDS(written, stopped_s)
   };
-  /// It stands still for a moment; from then on, until it is held, what it writes is followed. Refused as by hold(),
-  /// and as by DirtyTracking::begin().
+  /// Stops the process for a moment. From then on the guard follows its writes, until hold(). Fails as hold() and
+  /// DirtyTracking::begin() do.
   base::Result<Followed> follow(const Wanted& wanted);
-  /// What it wrote since this was asked last.
+  /// Returns the pages written since the last call.
   base::Result<Followed> written();
-  /// The process stands still from now on. As look_for_obstacles(), Tracee::seize() and read_image().
+  /// The process stands still afterwards. Fails as look_for_obstacles(), Tracee::seize() and read_image() do.
   base::Result<Held> hold(const Wanted& wanted);
-  /// The process and all that descend from it stand still from now on. As look_at_tree(), HeldTree::seize() and read().
+  /// The process and all descendants stand still afterwards. Fails as look_at_tree(), HeldTree::seize() and read() do.
   base::Result<HeldWithAll> hold_tree(const Wanted& wanted);
-  /// It, or they, go on as they were. False: it was held with flags_before, and they changed meanwhile.
+  /// Lets the process or tree continue. Returns false if it was held with flags_before, and the flags changed
+  /// meanwhile.
   base::Result<bool> release();
-  /// Proves once, for processes that may run again, as prove_resumable() does: as of when they stood
-  /// still.
+  /// Proves once that held processes can be resumed, as prove_resumable() does. They may run again by now: the proof
+  /// uses their state when they stood still.
   base::Status prove();
 
-  /// Of a process that runs before its pages are there (LazyPages): when this process ends, that one, which `pidfd`
-  /// means, is killed, and the descriptors that it waits at stay open until it is dead. Once for each of them.
+  /// For a process that runs before its pages are there (LazyPages). If this process ends, the guard kills that one
+  /// through `pidfd`. It keeps `faults` open until that process is dead, because its threads wait there. Call it once
+  /// for each process.
   base::Status keep(pid_t process, int pidfd, int faults);
-  /// What has come of the memory of `number` (from 0, in the order in which they were kept). Forked memory is kept,
-  /// too, before whoever forks goes on: so it is the guard that reads this.
+  /// Returns the userfaultfd events of memory `number`, counted from 0 in the order of keep(). The guard reads them
+  /// because it must also keep forked memory before the forking thread continues.
   struct Events {
     std::vector<uffd_msg> all;
-    std::vector<os::Fd> made;  ///< of each fork among them
+    std::vector<os::Fd> made;  ///< a descriptor for each fork among the events
   };
   base::Result<Events> take_events(std::size_t number);
-  /// All of its pages have come.
+  /// Ends keep() for all: their pages have come.
   base::Status forget();
 
-  /// What is asked of the guard's process.
+  /// A request to the guard's process.
   struct Asked {
     enum What : std::uint8_t { release, hold, follow, written, hold_tree, keep, events, forget, prove };
     std::uint8_t what = release;

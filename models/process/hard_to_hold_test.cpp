@@ -1,4 +1,4 @@
-// Processes that are in the middle of what is lost, or ends them, when somebody holds them without care.
+// Tests processes in states that a careless tracer would lose, or in which it would end them.
 #include <gmock/gmock.h>
 #include <linux/rseq.h>
 #include <linux/sched.h>
@@ -31,7 +31,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Its system calls go to itself, but for those of code below the kernel's own pages.
+/// Dispatches its system calls to itself, except those of code below the vdso.
 int dispatches_calls(Seen& seen) {
   constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
   static volatile char blocks = 1;
@@ -49,7 +49,7 @@ TEST(HardToHold, AreThoseWhoseCallsGoToThemselves) {
   child.wait();
   if (child.seen().works < 0) GTEST_SKIP() << "this kernel sends calls to nobody";
   const auto refused = Tracee::seize(child.process());
-  if (refused) {  // as it was once: this ended it
+  if (refused) {  // an old error: this ended the process
     (void)const_cast<Tracee&>(*refused).ask(child.process(), {SYS_getpid});
     (void)const_cast<Tracee&>(*refused).release();
   }
@@ -63,8 +63,8 @@ extern "C" {
 extern char perdure_test_sequence_begin[], perdure_test_sequence_end[];  // NOLINT: of the assembler
 }
 
-/// Spins within a restartable sequence until `over`; 1: it went on in it although it had been interrupted; 7: it was
-/// aborted, as the kernel promises.
+/// Spins within a restartable sequence until `over`. Returns 7 if the sequence was aborted, as the kernel promises.
+/// Returns 1 if it continued although it was interrupted.
 int restarts_sequences(Seen& seen) {
   alignas(32) static struct rseq_cs sequence;
   auto* const area = reinterpret_cast<struct rseq*>(static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset);
@@ -102,7 +102,7 @@ TEST(HardToHold, AreThoseInARestartableSequence) {
   child.wait();
   int within = 0;
   for (int tries = 0; tries < 200 && within < 3; ++tries) {
-    child.seen().works = 0;  // it is to go into the sequence once more, which it is not seen to do where that is wrong
+    child.seen().works = 0;  // it must enter the sequence again, which an error would prevent
     for (int i = 0; i < 10'000 && child.seen().works == 0; ++i)
       std::this_thread::yield();  // wait: so long at most, since it may never do so
     auto tracee = Tracee::seize(child.process());
@@ -123,7 +123,7 @@ TEST(HardToHold, AreThoseInARestartableSequence) {
   EXPECT_EQ(child.tell_end(), 7) << "1: it went on within the sequence";
 }
 
-/// Its first thread is in vfork, and another one works.
+/// Its first thread is in vfork, and another thread works.
 int is_in_vfork(Seen& seen) {
   std::thread other([&] {
     while (seen.over == 0) ++seen.count, ::usleep(500);  // wait: it works, until its parent ends it
@@ -145,7 +145,7 @@ TEST(HardToHold, AreThoseThatDoNotComeToAStop) {
   child.wait();
   base::ErrorCode code = PERDURE_INTERNAL;
   std::string text;
-  std::thread([&] {  // at the end of which the system lets go of all
+  std::thread([&] {  // at the end of this thread the kernel releases all
     const WaitLimit limit(300'000'000);
     const auto refused = Tracee::seize(child.process());
     if (!refused) code = refused.error().code, text = refused.error().text();
@@ -308,7 +308,7 @@ TEST(HardToHold, AreThoseWhoseProgramAndDirectoryWereDeleted) {
   EXPECT_EQ(program.end(), 0);
 }
 
-/// Memory that it may not read itself any more, and has content.
+/// Has memory with content that it may no longer read.
 int hides_memory(Seen& seen, const std::string& over) {
   constexpr std::size_t kBytes = 16 * kPageBytes;
   void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -325,7 +325,7 @@ int hides_memory(Seen& seen, const std::string& over) {
 
 TEST(HardToHold, AreThoseWithMemoryThatTheyMayNotRead) { is_the_same_brought_back(hides_memory, "PROT_NONE"); }
 
-/// With a page that the kernel refuses it, between others.
+/// Has a guard page between other pages.
 int guards_memory(Seen& seen, const std::string& over) {
   constexpr int kGuard = 102;  // MADV_GUARD_INSTALL
   constexpr std::size_t kBytes = 8 * kPageBytes;

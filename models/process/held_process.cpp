@@ -17,7 +17,7 @@ namespace {
 double seconds_from(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
 
 constexpr std::uint64_t kMostRounds = 4;
-/// What is left is copied in a few ms.
+/// This much is copied in a few ms.
 constexpr std::uint64_t kFewPages = 16 * base::MiB / kPageBytes;
 
 std::uint64_t pages_of(const std::vector<PageRun>& runs) {
@@ -26,7 +26,7 @@ std::uint64_t pages_of(const std::vector<PageRun>& runs) {
   return pages;
 }
 
-/// There is room for a copy of all that it has in memory, beside the image itself.
+/// Checks that memory has room for a copy of all its pages, and for the image itself.
 base::Status room_for_copies(pid_t process) {
   const std::string status = proc_text("/proc/" + std::to_string(process) + "/status");
   const std::uint64_t needed = 2 * first_number(status, "RssAnon") * base::KiB;
@@ -69,8 +69,8 @@ base::Result<capture::Description> HeldProcess::describe() {
   return description_;
 }
 
-// A program that goes on stands still for no longer than it is read. Whether it can be brought back shows
-// before anybody is told that there is an image.
+// A program that continues stands still only while it is read. The proof that it can be resumed comes before the image
+// is reported.
 base::Status HeldProcess::was_read() {
   if (let_go_)
     if (const auto released = release(); !released && released.error().code != PERDURE_NOT_FOUND) return released;
@@ -82,7 +82,7 @@ base::Status HeldProcess::was_read() {
   return {};
 }
 
-// As a resume reads it, before anybody is told that it is there.
+// Reads the record as a resume does, before the image is reported.
 base::Status HeldProcess::check_record() {
   if (const int refused = os::ask_hooks({"read_record", "image", {}, 0, {}, {}, 0, 0}); refused != 0)
     return base::fail(base::errno_error(refused, "read its record as a resume does", "image"));
@@ -116,7 +116,7 @@ base::Result<ProcessImage> HeldProcess::shorten(ProcessImage image, const ReadBl
   return image;
 }
 
-// Rounds go on while they make it fewer pages.
+// Repeats the rounds while each one leaves fewer pages.
 base::Result<std::unique_ptr<StagedPages>> HeldProcess::stage() {
   PERDURE_CHECK(room_for_copies(choices_.process.process));
   os::crash_point(os::CrashPoint::precopy_to_follow);
@@ -155,7 +155,7 @@ base::Status HeldProcess::hold(bool flags_before) {
   return {};
 }
 
-// One that has nobody is an image like any other.
+// A process without children becomes an ordinary image.
 base::Status HeldProcess::hold_tree() {
   const std::uint64_t begun = os::monotonic_ns();
   if (earlier_ != nullptr) report_.notes.push_back("images of several processes are stored whole each time");
@@ -182,7 +182,7 @@ base::Status HeldProcess::hold_tree() {
   return {};
 }
 
-// Where flags of its mappings changed just when it was held, it is held once more, for all of its pages.
+// If flags of its mappings changed just when it was held, holds it again, for all of its pages.
 base::Status HeldProcess::complete(std::unique_ptr<StagedPages> staged) {
   PERDURE_TRY(report_.frozen_bytes, staged->complete(held_.read.image, held_.unwritten));
   os::crash_point(os::CrashPoint::precopy_completed);

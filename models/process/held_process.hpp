@@ -1,5 +1,5 @@
 #pragma once
-// A process that is captured, as the source of a capture: held when everything else is ready, until it is released.
+// Captures a live process. Holds it once everything else is ready, until release().
 #include <memory>
 
 #include "capture/source.hpp"
@@ -12,9 +12,8 @@ namespace perdure::process {
 
 class HeldProcess : public capture::Source {
  public:
-  /// `let_go`: releases the process once nothing is read from it any more, and proves afterwards that its image can be
-  /// resumed. Else the proof comes before its memory is read.
-  /// `earlier`: nothing is stored again that this one has.
+  /// `let_go`: releases the process as soon as its memory is copied, and then proves that its image can be resumed.
+  /// Otherwise the proof comes before its memory is read. `earlier`: pages that this image has are not stored again.
   HeldProcess(Guard& guard, const CaptureChoices& choices, bool let_go, EarlierImage* earlier = nullptr)
       : guard_(guard), choices_(choices), let_go_(let_go), earlier_(earlier) {}
   ~HeldProcess() override { (void)release(); }
@@ -30,7 +29,7 @@ class HeldProcess : public capture::Source {
     return source_->read(range, take);
   }
   base::Status was_read() override;
-  /// All of it was read.
+  /// Call it after all of the process was read.
   CaptureReport report() const;
   base::Status release();
   double frozen_s() const { return report_.frozen_s; }

@@ -30,15 +30,15 @@ Kin kin_of(pid_t process) {
   return {process, number(4), number(5), number(6), number(38)};
 }
 
-/// One that is about to end has nothing any more that could be looked at.
+/// A process that is exiting cannot be looked at any more.
 bool is_ending(pid_t process) {
   constexpr int kTries = 100;
   for (int tries = 0; tries < kTries; ++tries, os::sleep_ns(1'000'000))
     if (has_process_ended(process)) return true;
-  return is_process_ending(process);  // it takes its time, with much memory
+  return is_process_ending(process);  // with much memory, the exit takes long
 }
 
-/// Or it is gone. One that began meanwhile is no stranger.
+/// Also true if the process is gone. A process that began meanwhile counts too.
 bool descends_from(pid_t process, pid_t root) {
   while (process > 0 && process != root) {
     if (has_process_ended(process)) return true;
@@ -52,13 +52,13 @@ EndedProcess ended_of(pid_t process) {
   ended.kin = kin_of(process);
   ended.name = proc_of(process, "comm");
   if (!ended.name.empty()) ended.name.pop_back();  // the newline
-  constexpr std::int32_t kDumped = 0x80;           // nobody dumps it again
+  constexpr std::int32_t kDumped = 0x80;           // whether there was a core dump; there is no second one
   const auto status = static_cast<std::int32_t>(StatNumbers(proc_of(process, "stat")).value(52));
   ended.status = (status & 0x7f) != 0 ? status & ~kDumped : status;
   return ended;
 }
 
-/// What is seen of the processes of a tree, whether they stand still or not.
+/// Looks at all processes of a tree, running or not.
 class TreeLook {
  public:
   explicit TreeLook(const std::vector<pid_t>& processes) : root_(processes.front()) {
@@ -79,17 +79,17 @@ class TreeLook {
         continue;
       }
       if (before != nullptr || living_[i] == root_ || !is_ending(living_[i])) return looked;
-      ended_.push_back(living_[i]);  // meanwhile; it may be waited for, too
+      ended_.push_back(living_[i]);  // it ended meanwhile, and may have been waited for
       living_.erase(living_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (auto& one : files) raw[one.process] = one;
     return {};
   }
 
-  /// All that stands in the way, of all of them.
+  /// Returns the obstacles of all processes.
   std::vector<Obstacle> find_obstacles(const std::set<int>& left_out) {
     std::vector<SeenFiles*> all_files;
-    SeenFiles together;  // a map's file may be open in another of them
+    SeenFiles together;  // another process may have the file of a mapping open
     for (auto& one : files) all_files.push_back(&one);
     join_other_ends(all_files);
     for (auto& one : files) {
@@ -115,9 +115,9 @@ class TreeLook {
   }
 
   const std::vector<pid_t>& living() const { return living_; }
-  std::vector<SeenFiles> files;  // of each that lives
+  std::vector<SeenFiles> files;  // of each living process
   std::vector<std::vector<MemoryMap>> maps;
-  SeenTree raw;  // files before they were settled
+  SeenTree raw;  // files before settle()
 
  private:
   base::Status look_at(pid_t process, const SeenTree* before) {
@@ -127,9 +127,9 @@ class TreeLook {
     const bool is_known = before != nullptr && known != before->end();
     if (is_known) choices.before = &known->second;
     PERDURE_TRY(auto facts, is_known ? read_facts_again(process) : read_facts(process));
-    facts.children.clear();  // they are captured with it, those that it makes meanwhile, too
+    facts.children.clear();  // they are captured too, also those that it makes meanwhile
     for (auto& thread : facts.threads)
-      if (thread.status.tracer == os::thread_number()) thread.status.tracer = 0;  // it stands still for this thread
+      if (thread.status.tracer == os::thread_number()) thread.status.tracer = 0;  // this thread holds it
     PERDURE_TRY(auto its_maps, read_maps(process));
     PERDURE_TRY(auto its_files, look_at_files(process, choices));
     for (auto& file : its_files.files)
@@ -142,7 +142,7 @@ class TreeLook {
     return {};
   }
 
-  /// Who reads from a pipe of messages has to know that it is one by an end of its own.
+  /// A reader recognizes a packet pipe only by an end of its own.
   std::vector<Obstacle> of_packets(const SeenFiles& its) const {
     std::vector<Obstacle> all;
     for (const auto& file : its.files) {
@@ -177,7 +177,7 @@ class TreeLook {
   pid_t root_;
   std::set<pid_t> inside_;
   std::vector<pid_t> living_, ended_;
-  std::vector<ProcessFacts> facts_;  // of each that lives
+  std::vector<ProcessFacts> facts_;  // of each living process
 };
 
 base::Status check_not_ours(const std::vector<pid_t>& processes) {
@@ -189,8 +189,8 @@ base::Status check_not_ours(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-// An obstacle that every look finds is real. Where the looks find different ones, processes come and go: then the look
-// at the tree that stands still decides.
+// An obstacle in every look is real. If the looks differ, processes come and go; then the look at the stopped tree
+// decides.
 base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
   std::set<std::string> seen_in_the_way;
   for (int tries = 1;; ++tries) {
@@ -212,7 +212,7 @@ base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
   }
 }
 
-// A child that was not there yet when its parent was looked at is there when that stands still.
+// Looks again for children once their parent stands still, because it may have made some before.
 base::Result<HeldTree> HeldTree::seize(pid_t root) {
   PERDURE_CHECK(check_not_ours(list_tree(root)));
   HeldTree held;
@@ -250,7 +250,7 @@ std::vector<pid_t> HeldTree::all() const {
 
 namespace {
 
-// One that was about to end may have had its descriptors still, and they are gone a moment later.
+// A process that was about to end may still show its descriptors, which are gone a moment later.
 base::Result<TreeLook> look_when_all_stand_still(const std::vector<pid_t>& processes, const std::set<int>& left_out,
                                                  const SeenTree& before) {
   constexpr int kTries = 6;

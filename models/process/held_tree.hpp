@@ -1,5 +1,5 @@
 #pragma once
-// A process and all that descend from it, whose threads all stand still.
+// Holds a process and all its descendants: all their threads stand still.
 #include <map>
 #include <set>
 
@@ -9,28 +9,28 @@
 
 namespace perdure::process {
 
-/// What was seen of each process of a tree that ran, before it was touched.
+/// The open files of each process of a tree, seen while the tree still ran untouched.
 using SeenTree = std::map<pid_t, SeenFiles>;
-/// PERDURE_UNSUPPORTED with all that stands in the way of capturing it with its descendants.
+/// PERDURE_UNSUPPORTED: lists all obstacles to capturing it with its descendants.
 base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out);
 
 struct ReadTree {
   TreeImage tree;
-  std::vector<std::string> notes;  ///< for people: what was left out, or assumed
+  std::vector<std::string> notes;  ///< for people: omissions and assumptions
   PERDURE_FIELDS(tree, notes)
 };
 
-/// As Tracee, of several processes.
+/// As Tracee, for several processes.
 class HeldTree {
  public:
-  /// Returns when none of them runs any more, those that they made meanwhile included. As Tracee::seize(): when it
-  /// fails all go on.
+  /// Returns when all of them stand still, also children that they made meanwhile. If it fails, all continue, as with
+  /// Tracee::seize().
   static base::Result<HeldTree> seize(pid_t root);
   HeldTree(HeldTree&&) = default;
   HeldTree& operator=(HeldTree&&) = default;
-  /// As read_image(). Processes that are not in `before` are looked at as by look_at_tree().
+  /// As read_image(). For processes that are not in `before`, it first looks for obstacles as look_at_tree() does.
   base::Result<ReadTree> read(const DescriptorChoices& choices, const SeenTree& before, bool places = true);
-  /// All go on, as by Tracee::release().
+  /// Lets all continue, as Tracee::release() does.
   base::Status release();
 
  private:

@@ -35,7 +35,7 @@ bool ascend(const std::vector<T>& list, Key key) {
   return true;
 }
 
-/// Pages of an image are in one of its mappings each, and in one of the nodes' lists.
+/// Each page must be in one mapping, and in the list of one node.
 std::string wrong_with_pages(const ProcessImage& image) {
   std::vector<PageRun> all;
   for (const auto& node : image.all_pages()) all.insert(all.end(), node.runs.begin(), node.runs.end());
@@ -54,7 +54,7 @@ std::string wrong_with_pages(const ProcessImage& image) {
   return "";
 }
 
-/// Whether one mark is there for each block.
+/// There must be one mark for each block.
 std::string wrong_with_marks(const ProcessImage& image) {
   const Increment& increment = image.increment;
   if (increment.key.empty()) return "";

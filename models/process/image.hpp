@@ -1,6 +1,6 @@
 #pragma once
-// What is said of a captured process beside its pages: the record that an image begins with. Data only. Whoever reads
-// one may have got it from anybody: no value that is wrong leaves the decoder.
+// The record at the beginning of an image has everything about a captured process except its pages. Data only. A record
+// may come from anybody, so the decoder rejects every invalid value.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,36 +25,36 @@
 namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
-/// Pages are looked at in whole blocks, by their addresses: whether they hold only zeros, or changed.
+/// Changes and zeros are detected in aligned blocks of this size.
 inline constexpr std::uint64_t kBlockBytes = 64 * base::KiB;
-inline constexpr std::uint32_t kImageFormat = 6;  ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 6;  ///< incremented with every change of the structures below
 
-/// Of the machine and system it was captured on.
+/// The machine and system of the capture.
 struct SystemImage {
-  std::string architecture;                    ///< as uname says
-  std::string release;                         ///< of the kernel
-  std::vector<std::string> instructions;       ///< sets of them that the processor has, as /proc/cpuinfo names them
-  std::uint64_t processor_state = 0;           ///< parts of a thread's extended registers that the system keeps (XCR0)
-  std::array<std::uint64_t, 2> vdso{};         ///< hash of the kernel's own pages in the process
-  std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< with what belongs to them (vvar)
-  std::vector<std::byte> vdso_code;            ///< what of them is code; it ends where they do
+  std::string architecture;               ///< as uname says
+  std::string release;                    ///< of the kernel
+  std::vector<std::string> instructions;  ///< instruction sets of the processor, by their names in /proc/cpuinfo
+  std::uint64_t processor_state = 0;      ///< parts of the extended registers that the system saves for a thread (XCR0)
+  std::array<std::uint64_t, 2> vdso{};    ///< hash of the vdso pages
+  std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< including its data pages (vvar)
+  std::vector<std::byte> vdso_code;            ///< the code at their end
   std::uint64_t vdso_code_begin() const { return vdso_end - vdso_code.size(); }
-  ClockImage clocks;  ///< that count from a start of the machine, as the process saw them
+  ClockImage clocks;  ///< clocks that count from boot, as the process saw them
   PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end, vdso_code, clocks)
   std::string wrong() const;
 };
 
-/// Where parts of a process are, as the kernel wants to know it (prctl, PR_SET_MM_MAP).
+/// Addresses of the parts of a process, as the kernel takes them (prctl, PR_SET_MM_MAP).
 struct MemoryLayout {
   std::uint64_t start_code = 0, end_code = 0, start_data = 0, end_data = 0, start_brk = 0, brk = 0, start_stack = 0,
                 arg_start = 0, arg_end = 0, env_start = 0, env_end = 0;
-  std::vector<std::byte> auxiliary;  ///< the vector that it got at its start
+  std::vector<std::byte> auxiliary;  ///< the auxiliary vector from its start
   PERDURE_FIELDS(start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start, arg_end, env_start,
                  env_end, auxiliary)
   std::string wrong() const;
 };
 
-/// A file as it was, to tell another one by.
+/// Identifies a file, to detect that it was replaced or changed.
 struct FileImage {
   std::string path;
   std::uint64_t device = 0, inode = 0, bytes = 0;
@@ -64,28 +64,27 @@ struct FileImage {
   std::string wrong() const;
 };
 
-/// The kernel's name of a program or directory that had no name any more when it was captured.
+/// Returns whether the kernel marks this program or directory as deleted.
 inline bool was_deleted(std::string_view path) { return path.ends_with(" (deleted)"); }
 
-/// A mapping.
 struct MapImage {
   std::uint64_t begin = 0, end = 0;  ///< addresses, whole pages
   std::uint32_t protection = 0;      ///< PROT_*
   bool shared = false;
-  std::uint64_t offset = 0;        ///< in the file
-  std::uint32_t file = 0;          ///< number in ProcessImage::files, from 1; 0: memory of its own
-  std::uint32_t object = 0;        ///< number in ProcessImage::objects, from 1: mappings of equal numbers share memory
-  std::string name;                ///< that the process gave it (prctl, PR_SET_VMA), and the kernel's: [heap], [stack]
-  std::vector<std::string> flags;  ///< the kernel's two letters each, as in smaps
-  std::string policy;              ///< of memory, as in numa_maps: "default", "bind:0", "interleave:0-1"
-  std::optional<base::Hash128> content;  ///< of the file there, which it shares and may write (shared_contents.hpp)
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint32_t file = 0;    ///< index in ProcessImage::files, from 1; 0: anonymous memory
+  std::uint32_t object = 0;  ///< index in ProcessImage::objects, from 1: mappings with the same index share memory
+  std::string name;          ///< the process's name for it (prctl, PR_SET_VMA), or the kernel's: [heap], [stack]
+  std::vector<std::string> flags;        ///< two letters each, as in smaps
+  std::string policy;                    ///< memory policy, as in numa_maps: "default", "bind:0", "interleave:0-1"
+  std::optional<base::Hash128> content;  ///< hash of the mapped part of a writable shared file (shared_contents.hpp)
   std::uint64_t bytes() const { return end - begin; }
   bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
   PERDURE_FIELDS(begin, end, protection, shared, offset, file, object, name, flags, policy, content)
   std::string wrong() const;
 };
 
-/// Pages that follow each other.
+/// Consecutive pages.
 struct PageRun {
   std::uint64_t begin = 0;  ///< address
   std::uint64_t pages = 0;
@@ -94,10 +93,10 @@ struct PageRun {
   PERDURE_FIELDS(begin, pages)
 };
 
-/// Adds what of the run lies in one block each.
+/// Splits the run at block boundaries, and adds the parts.
 void add_blocks(const PageRun& run, std::vector<PageRun>& blocks);
 
-/// Pages of one node of memory, ascending. Their bytes are an entry of the capture.
+/// Pages on one NUMA node, ascending. Their bytes are one entry of the capture.
 struct NodePages {
   std::uint32_t node = 0;
   std::vector<PageRun> runs;
@@ -106,7 +105,7 @@ struct NodePages {
   PERDURE_FIELDS(node, runs)
 };
 
-/// Pages that follow each other, here and among the bytes of another image.
+/// Consecutive pages that are also consecutive in another image.
 struct BorrowedRun {
   std::uint64_t begin = 0;  ///< address
   std::uint64_t pages = 0;
@@ -116,10 +115,10 @@ struct BorrowedRun {
   PERDURE_FIELDS(begin, pages, offset)
 };
 
-/// Pages of one node that are stored in another image, of which nothing else is needed.
+/// Pages on one node that another image stores. Nothing else of that image is needed.
 struct BorrowedPages {
-  std::uint32_t lender = 0;  ///< number in Increment::lenders, from 0
-  std::uint32_t node = 0;    ///< they were on, when this image was captured
+  std::uint32_t lender = 0;  ///< index in Increment::lenders, from 0
+  std::uint32_t node = 0;    ///< the node that they were on at this capture
   std::vector<BorrowedRun> runs;
   std::uint64_t pages() const;
   PERDURE_FIELDS(lender, node, runs)
@@ -133,19 +132,18 @@ struct Lender {
 };
 inline constexpr std::size_t kMostLenders = 16;
 
-/// What of an image is stored in earlier ones, and what a later one needs to know so that it can leave out what has not
-/// changed since. (docs/adr/0041)
+/// Says which pages earlier images store, and lets a later image find unchanged pages. (docs/adr/0041)
 struct Increment {
   std::vector<Lender> lenders;
   std::vector<BorrowedPages> borrowed;
-  std::vector<std::byte> key;    ///< of the marks; empty: there are none
-  std::vector<std::byte> marks;  ///< of each block of all pages (blocks_of_pages), kMarkBytes each
+  std::vector<std::byte> key;    ///< of the marks; empty if there are none
+  std::vector<std::byte> marks;  ///< kMarkBytes for each block of all pages (blocks_of_pages)
   PERDURE_FIELDS(lenders, borrowed, key, marks)
   std::string wrong() const;
 };
 inline constexpr std::size_t kMarkBytes = 16, kMarkKeyBytes = 32;
 
-/// Where the kernel notes of a thread that it runs on which processor.
+/// A restartable sequence area: the kernel writes the thread's current processor there.
 struct RseqImage {
   std::uint64_t address = 0;  ///< 0: not registered
   std::uint32_t bytes = 0, signature = 0;
@@ -155,20 +153,20 @@ struct RseqImage {
 struct ThreadImage {
   std::int32_t number = 0;
   std::string name;
-  std::vector<std::byte> registers;                     ///< as the kernel hands them out (NT_PRSTATUS)
-  std::vector<std::byte> extended_registers;            ///< what else it has (NT_X86_XSTATE)
+  std::vector<std::byte> registers;                     ///< as PTRACE_GETREGSET returns them (NT_PRSTATUS)
+  std::vector<std::byte> extended_registers;            ///< all other register sets (NT_X86_XSTATE)
   std::uint64_t blocked_signals = 0;                    ///< bit n - 1 for signal n
-  std::vector<std::vector<std::byte>> pending_signals;  ///< siginfo of each, in order
+  std::vector<std::vector<std::byte>> pending_signals;  ///< a siginfo each, in order
   std::array<std::uint64_t, 3> alternate_stack{};       ///< address, flags, bytes
   std::uint64_t robust_list = 0, robust_list_bytes = 0;
-  std::uint64_t clear_number = 0;  ///< where the kernel writes 0 when it ends
+  std::uint64_t clear_number = 0;  ///< address where the kernel writes 0 when the thread ends
   RseqImage rseq;
   std::int32_t policy = 0, priority = 0, nice = 0;  ///< of the scheduler
   std::uint64_t timer_slack_ns = 0;
-  std::vector<std::uint32_t> cpus;  ///< where it may run, ascending
+  std::vector<std::uint32_t> cpus;  ///< processors that it may run on, ascending
   std::int32_t memory_policy = 0;   ///< of set_mempolicy, with its flags
   std::vector<std::uint32_t> memory_nodes;
-  std::int32_t death_signal = 0;  ///< that it gets when its parent ends
+  std::int32_t death_signal = 0;  ///< the signal that it gets when its parent ends
   ThreadState state;
   PERDURE_FIELDS(number, name, registers, extended_registers, blocked_signals, pending_signals, alternate_stack,
                  robust_list, robust_list_bytes, clear_number, rseq, policy, priority, nice, timer_slack_ns, cpus,
@@ -176,10 +174,10 @@ struct ThreadImage {
   std::string wrong() const;
 };
 
-/// Zeros where an image has none, as in the making.
+/// Returns zeros if the image has no registers yet.
 Registers registers_of(const ThreadImage& thread);
 
-/// What it does about a signal, as rt_sigaction has it.
+/// The action for a signal, as rt_sigaction takes it.
 struct SignalAction {
   std::uint32_t signal = 0;
   std::array<std::uint64_t, 4> action{};  ///< handler, flags, restorer, mask
@@ -199,48 +197,49 @@ struct IntervalTimer {
   PERDURE_FIELDS(which, value)
 };
 
-/// Shared memory that is no file's.
+/// Anonymous shared memory.
 struct SharedMemory {
-  std::int32_t descriptor = -1;  ///< one of the process's that means it, and that has its content; below 0: none
+  std::int32_t descriptor = -1;  ///< a descriptor of the process for this memory, which then has its content; below 0:
+                                 ///< none
   PERDURE_FIELDS(descriptor)
 };
 
 struct ProcessImage {
   std::uint32_t format = kImageFormat;
   SystemImage system;
-  MachineImage machine;     ///< what it could use of it
+  MachineImage machine;     ///< the part of the machine that the process could use
   std::int32_t number = 0;  ///< of the process
   std::uint32_t user = 0, group = 0;
   bool leads_session = false;
   std::vector<std::string> arguments;  ///< for people
-  std::string directory;               ///< it works in
+  std::string directory;               ///< working directory
   std::uint32_t file_mask = 0;         ///< umask
   std::uint32_t personality = 0;
   bool dumpable = true, reaps_orphans = false, no_huge_pages = false, no_new_privileges = false;
   FileImage program;
   MemoryLayout layout;
-  std::vector<FileImage> files;  ///< that are mapped
+  std::vector<FileImage> files;  ///< mapped files
   std::vector<SharedMemory> objects;
   std::vector<MapImage> maps;    ///< ascending
-  std::vector<NodePages> pages;  ///< of each node once, in the order in which they are stored
+  std::vector<NodePages> pages;  ///< each node once, in the order of storage
   std::vector<SignalAction> actions;
-  std::vector<std::vector<std::byte>> pending_signals;  ///< of the process, siginfo of each
+  std::vector<std::vector<std::byte>> pending_signals;  ///< of the process, a siginfo each
   std::vector<Limit> limits;
   std::vector<IntervalTimer> timers;
   std::vector<PosixTimer> posix_timers;
   OpenFiles open_files;
-  std::vector<ThreadImage> threads;  ///< the first one is the process's own
+  std::vector<ThreadImage> threads;  ///< the main thread first
   Privileges privileges;
-  std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
-  Increment increment;          ///< pages that others have, and how to tell what changed
+  std::vector<PageRun> guards;  ///< guard regions (MADV_GUARD_INSTALL), ascending
+  Increment increment;          ///< borrowed pages, and marks to find changes
   ProcessState state;
-  std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
-  std::uint64_t borrowed_bytes() const;  ///< of those that others have
-  /// Those that it has itself, and then those that others have.
+  std::uint64_t page_bytes() const;      ///< of `pages`, which this image stores itself
+  std::uint64_t borrowed_bytes() const;  ///< of borrowed pages
+  /// Returns its own pages, then the borrowed ones.
   std::vector<NodePages> all_pages() const;
-  /// The mapping that has this address; nothing: none has.
+  /// Returns the mapping that contains this address, or nothing.
   const MapImage* map_of(std::uint64_t address) const;
-  /// How much of shared memory `object`, from 1, is mapped.
+  /// Returns how much of shared memory `object`, counted from 1, is mapped.
   std::uint64_t object_bytes(std::uint32_t object) const;
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
@@ -249,10 +248,10 @@ struct ProcessImage {
   std::string wrong() const;
 };
 
-/// PERDURE_UNSUPPORTED: a record that begins with another format than ours.
+/// PERDURE_UNSUPPORTED: the record begins with another format number.
 base::Status check_format(base::ConstByteSpan bytes, const std::string& object);
 std::vector<std::byte> encode_image(const ProcessImage& image);
-/// PERDURE_UNSUPPORTED: of another format; PERDURE_CORRUPT: it is none, or wrong.
+/// PERDURE_UNSUPPORTED: it has another format. PERDURE_CORRUPT: it is no record, or an invalid one.
 base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::string& object);
 
 }  // namespace perdure::process

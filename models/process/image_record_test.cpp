@@ -1,4 +1,4 @@
-// The record of an image, damaged in ways that somebody could think of: it is refused, and says that it is wrong.
+// Tests damaged records of images, as an attacker might make them: decoding must refuse them with a reason.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -33,7 +33,7 @@ TEST(ImageRecords, CutOffAtAnyByteAreRefused) {
   EXPECT_EQ(decode_image(longer, "image").error().code, PERDURE_CORRUPT);
 }
 
-/// A count that is more than there is, of whatever it is; and lengths that would take all memory.
+/// Replaces numbers by huge ones, as counts beyond the data, or lengths that would take all memory.
 TEST(ImageRecords, WithNumbersThatPromiseTooMuchAreRefusedOrMeanSomethingElse) {
   const auto bytes = encode_image(sample_image());
   std::size_t refused = 0;

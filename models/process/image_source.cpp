@@ -14,9 +14,9 @@
 namespace perdure::process {
 namespace {
 
-// What the processor's own cache holds between the reading and the writing to a slot.
+// Fits into a processor's own cache between reading and writing to a slot.
 constexpr std::uint64_t kGatheredBytes = 256 * base::KiB;
-constexpr std::size_t kMostParts = 256;  // the kernel takes 1024
+constexpr std::size_t kMostParts = 256;  // the kernel accepts 1024
 
 segment::RegionEntry entry_of(std::int32_t id, std::uint64_t element_bytes, std::uint64_t count, std::string name) {
   segment::RegionEntry entry{id, element_bytes, count, segment::EntryKind::opaque};
@@ -24,20 +24,20 @@ segment::RegionEntry entry_of(std::int32_t id, std::uint64_t element_bytes, std:
   return entry;
 }
 
-/// Parts of another process's memory that are read by one call.
+/// Parts of another process's memory that one call reads.
 class Gathering {
  public:
   Gathering(pid_t process, base::ByteSpan block) : process_(process), block_(block) { parts_.reserve(kMostParts); }
   bool empty() const { return bytes_ == 0; }
   bool full() const { return bytes_ == block_.size() || parts_.size() == kMostParts; }
-  /// As much of it as fits.
+  /// Adds as much as fits, and returns that length.
   std::uint64_t add(std::uint64_t address, std::uint64_t length) {
     const std::uint64_t part = std::min<std::uint64_t>(length, block_.size() - bytes_);
     parts_.push_back({reinterpret_cast<void*>(address), part});  // NOLINT: an address there
     bytes_ += part;
     return part;
   }
-  /// What was added.
+  /// Reads all parts.
   base::Result<base::ConstByteSpan> read() {
     iovec here{block_.data(), bytes_};
     const auto got = ::process_vm_readv(process_, &here, 1, parts_.data(), parts_.size(), 0);
@@ -49,7 +49,7 @@ class Gathering {
   }
 
  private:
-  base::Status read_apart() {  // says where it fails
+  base::Status read_apart() {  // the error has the address
     std::uint64_t at = 0;
     for (const iovec& part : parts_) {
       PERDURE_CHECK(

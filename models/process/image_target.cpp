@@ -73,7 +73,7 @@ base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan b
   return lazy_->may_run() ? run_lazily() : base::Status();
 }
 
-// Before a process is made: without them there will be none.
+// Done before a process is made: without the lenders there will be none.
 base::Status ImageTarget::find_lent() {
   if (image_->increment.lenders.empty()) return {};
   if (!borrow_)
@@ -141,7 +141,7 @@ base::Status ImageTarget::begin() {
 
 void ImageTarget::begin_lazily() {
   auto faults = process_->take_faults();
-  // A huge page of which a part has come has zeros for the rest, which the process would take for its own.
+  // A partly filled huge page has zeros for the rest, which the process would take for its own.
   const base::Status small = faults ? process_->allow_huge_pages(false) : base::Status();
   if (faults && small)
     lazy_->know(*image_, record_.size(), std::move(*faults));
@@ -180,7 +180,8 @@ base::Status ImageTarget::finish() {
   return cut_files_back();
 }
 
-// Behind everything that may refuse the resume: the captured program may still run, and writes these files then.
+// Comes after every step that may refuse the resume. Until then the captured program may still run and write these
+// files.
 base::Status ImageTarget::cut_files_back() {
   PERDURE_TRY(const auto notes, coming_.grown.cut_back(static_cast<std::int64_t>(coming_.id.version)));
   notes_.insert(notes_.end(), notes.begin(), notes.end());
@@ -202,7 +203,7 @@ base::Status ImageTarget::finish_process() {
 }
 
 base::Status ImageTarget::release() {
-  if (!process_) return {};  // it runs
+  if (!process_) return {};  // it already runs
   PERDURE_CHECK(process_->release());
   process_.reset();
   os::crash_point(os::CrashPoint::resume_released);
@@ -211,7 +212,7 @@ base::Status ImageTarget::release() {
 
 namespace {
 
-// One that was deleted while the process worked in it is one of that kind again.
+// A directory that was deleted before the capture is replaced by a new one, which is deleted too.
 void go_to_directory(const std::string& directory, Operations& operations) {
   const bool deleted = was_deleted(directory) && ::access(directory.c_str(), F_OK) != 0;
   std::error_code error;

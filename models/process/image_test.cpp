@@ -1,4 +1,4 @@
-// Images that were not written by us: whoever reads one may have got it from anybody.
+// Tests images that somebody else wrote: a reader may get them from anybody.
 #include <gmock/gmock.h>
 
 #include "process/image_target.hpp"

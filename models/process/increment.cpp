@@ -11,7 +11,7 @@
 namespace perdure::process {
 namespace {
 
-/// The record would be longer than a reader takes: of some 512 GiB.
+/// With more marks, for an image above some 512 GiB, the record would exceed a reader's limit.
 constexpr std::size_t kMostMarkBytes = 128 * base::MiB;
 
 using Mark = std::array<std::byte, kMarkBytes>;
@@ -22,16 +22,16 @@ Mark mark_at(const std::vector<std::byte>& marks, std::size_t block) {
   return mark;
 }
 
-/// Where a block is stored.
+/// The location of a stored block.
 struct Stored {
   std::uint64_t pages = 0;
   Mark mark{};
   Lender lender;
-  std::uint64_t offset = 0;  // in that one's capture
+  std::uint64_t offset = 0;  // in the lender's capture
 };
 
-/// Somebody else may write there while this process stands still, between its mark and its copy: then the mark is not
-/// that of what was stored.
+/// Another process may write there between the mark and the copy, although this process stands still. Then the mark
+/// does not match the stored content.
 bool is_shared(const ProcessImage& image, const PageRun& run) {
   const MapImage* const map = image.map_of(run.begin);
   return map != nullptr && (map->shared || map->object != 0);
@@ -39,7 +39,7 @@ bool is_shared(const ProcessImage& image, const PageRun& run) {
 
 using StoredBlocks = std::map<std::uint64_t, Stored>;  // by address
 
-/// Those that another image may borrow.
+/// Returns the blocks that another image may borrow.
 StoredBlocks blocks_of_stored(const StoredImage& stored) {
   StoredBlocks all;
   std::size_t number = 0;
@@ -81,7 +81,7 @@ class Shortening {
     for (const auto& one : increment_.borrowed) runs += one.runs.size();
     return runs;
   }
-  /// Marks of the blocks in the order in which they are now.
+  /// Returns the marks in the present order of blocks.
   std::vector<std::byte> marks(const ProcessImage& shorter) const {
     std::vector<std::byte> all;
     for (const PageRun& block : blocks_of_pages(shorter.all_pages())) {
@@ -92,7 +92,7 @@ class Shortening {
   }
 
  private:
-  // Runs are those of mappings: what is joined here was one before.
+  // A run lies in one mapping, so joined runs were one before.
   void add(std::uint32_t node, const PageRun& run, bool shared) {
     std::vector<PageRun> blocks;
     add_blocks(run, blocks);
@@ -118,7 +118,7 @@ class Shortening {
     }
   }
 
-  /// Where in the list; `before`: where the block before it is.
+  /// Returns the index in the list. `before`: the index for the previous block.
   std::size_t borrow(std::uint32_t node, const PageRun& block, const Stored& from, std::optional<std::size_t> before) {
     const std::size_t number = number_of(node, from.lender);
     BorrowedPages& its = increment_.borrowed[number];
@@ -131,7 +131,7 @@ class Shortening {
     return number;
   }
 
-  /// Of this node's pages that are borrowed from there.
+  /// Returns the index of this node's pages from that lender, and adds it if needed.
   std::size_t number_of(std::uint32_t node, const Lender& from) {
     auto& lenders = increment_.lenders;
     const auto lender = static_cast<std::uint32_t>(std::find(lenders.begin(), lenders.end(), from) - lenders.begin());
@@ -145,7 +145,7 @@ class Shortening {
   const StoredBlocks* stored_;
   std::vector<NodePages> own_;
   Increment increment_;
-  std::map<std::uint32_t, std::size_t> of_node_;  // by lender, in increment_.borrowed
+  std::map<std::uint32_t, std::size_t> of_node_;  // by lender: index in increment_.borrowed
   std::map<std::uint64_t, std::size_t> numbers_;  // of blocks, by address
   std::size_t next_ = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Which pages of an image an earlier one of the same name has already. Pure. (docs/adr/0041)
+// Finds the pages of an image that an earlier image of the same name already has. Pure. (docs/adr/0041)
 #include <vector>
 
 #include "process/image.hpp"
@@ -7,25 +7,26 @@
 
 namespace perdure::process {
 
-/// The blocks of these pages, in their order: what of a run lies in one block (kBlockBytes). Of one whose run begins or
-/// ends within it less than the whole.
+/// Splits these pages at block boundaries (kBlockBytes), in their order. A run may begin or end within a block.
 std::vector<PageRun> blocks_of_pages(const std::vector<NodePages>& pages);
 
-/// An image that was stored, and what of it another one needs to borrow from it.
+/// A stored image, with the facts that a borrower needs.
 struct StoredImage {
   Lender lender;
-  std::uint64_t record_bytes = 0;  ///< before its pages, in its capture
+  std::uint64_t record_bytes = 0;  ///< position of its pages in its capture
   ProcessImage image;
 };
 
-/// `image`, whose blocks have `marks`, in their order, by this key: without the pages that `before` has with equal
-/// marks, which it borrows from there or from where that one has them. As it is, with its marks, where `before` has
-/// other keys or none, where more than half would be stored anyway, and where it would have more than `most_lenders`
-/// or more runs than an image may have.
+/// Returns `image` without pages that have the same mark in `before`. It borrows them from there, or from the image
+/// where that one has them. `marks` are those of its blocks, in order, by `key`. Returns the whole image with its marks
+/// in these cases:
+/// - `before` is missing or has another key,
+/// - more than half would be stored anyway,
+/// - it would have more than `most_lenders`, or more runs than an image may have.
 ProcessImage shortened(ProcessImage image, std::vector<std::byte> key, std::vector<std::byte> marks,
                        const StoredImage* before, std::size_t most_lenders);
 
-/// The segments that its lenders are: an image is one segment.
+/// Returns the segments of its lenders; an image is one segment.
 std::vector<segment::Borrowed> lent_segments(const Increment& increment);
 
 }  // namespace perdure::process

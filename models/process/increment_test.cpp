@@ -19,7 +19,7 @@ using testing::IsEmpty;
 constexpr std::uint64_t kBlockPages = kBlockBytes / kPageBytes;
 const std::vector<std::byte> kKey(kMarkKeyBytes, std::byte{7});
 
-/// Pages with content, by address; and captures of it as bytes, so that what is borrowed can be looked up.
+/// Pages with content by address. Captures of them are bytes, so that borrowed pages can be looked up.
 class Memory {
  public:
   using Content = std::map<std::uint64_t, std::uint32_t>;  // of each page
@@ -36,7 +36,7 @@ class Memory {
   }
 };
 
-/// What is stored of images, by lender and offset: the content of pages.
+/// The content of stored pages, by lender and offset.
 class Stores {
  public:
   StoredImage store(ProcessImage image, const Memory::Content& content) {
@@ -50,7 +50,7 @@ class Stores {
           bytes[offset] = content.at(at);
     return {lender, record_bytes, std::move(image)};
   }
-  /// All pages that it has itself, or borrows, each once.
+  /// Returns all pages that it has or borrows; each must occur once.
   Memory::Content content_of(const StoredImage& stored) const {
     Memory::Content content;
     std::uint64_t offset = stored.record_bytes;
@@ -123,7 +123,7 @@ TEST(Increments, AreWholeWhereMoreThanHalfChangedOrKeysOrLendersDoNotAllow) {
   EXPECT_EQ(lenders(&first, kKey, 8), 0) << "more than half";
 }
 
-// Whose owner may stand still while others write there.
+// Others may write shared memory while its owner stands still.
 TEST(Increments, StoreSharedMemoryEachTime) {
   ProcessImage whole = with_pages({{0, {{0, 4 * kBlockPages}, {8 * kBlockBytes, kBlockPages}}}});
   whole.maps = {{0, 4 * kBlockBytes}, {8 * kBlockBytes, 9 * kBlockBytes}};
@@ -134,7 +134,7 @@ TEST(Increments, StoreSharedMemoryEachTime) {
   const auto first = stores.store(shortened(whole, kKey, Memory::marks(whole, content), nullptr, 8), content);
   const auto second = shortened(whole, kKey, Memory::marks(whole, content), &first, 8);
   EXPECT_THAT(second.pages[0].runs, ElementsAre(PageRun{8 * kBlockBytes, kBlockPages}));
-  // What was shared then, and is the process's own now, has a mark that may not be that of what was stored.
+  // The memory was shared then and is private now. Its mark may not match the stored content.
   whole.maps[1].shared = false;
   whole.maps[1].object = 0;
   const auto own = shortened(whole, kKey, Memory::marks(whole, content), &first, 8);
@@ -151,7 +151,7 @@ TEST(Increments, OfAPartOfABlockThatGrewStoreIt) {
   EXPECT_THAT(second.pages[0].runs, ElementsAre(PageRun{0, 5}));
 }
 
-// Pages come and go, change, and move from node to node; each image of a chain is what the memory was.
+// Pages come and go, change, and move between nodes. Each image of a chain must have exactly the memory's content.
 TEST(Increments, OfRandomMemoryHaveExactlyItsContent) {
   const auto seeds = test_support::many_seeds(1, 40, 10);
   for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -23,7 +23,7 @@ std::optional<T> value_at(base::ConstByteSpan code, std::uint64_t offset) {
   return value;
 }
 
-/// A word at `offset`, up to its end; empty where there is none.
+/// Returns the zero-terminated word at `offset`; empty if there is none.
 std::string word_at(base::ConstByteSpan code, std::uint64_t offset) {
   constexpr std::uint64_t kMost = 64;
   std::string word;
@@ -59,7 +59,7 @@ base::Result<SymbolTable> find_symbols(base::ConstByteSpan code) {
   return base::fail(no_code("they have no table of functions"));
 }
 
-/// Enclaves' own: it reads nothing of the kernel's, and processors without them refuse it.
+/// This function is for enclaves (SGX). It reads no kernel data, and processors without SGX refuse it.
 bool works_anywhere(const std::string& name) { return name == "__vdso_sgx_enter_enclave"; }
 
 const KernelFunction* find(const std::vector<KernelFunction>& functions, const std::string& name) {
@@ -104,7 +104,7 @@ base::Result<std::vector<std::byte>> lead_to(base::ConstByteSpan old, base::Cons
                       "resume it under the kernel that it had, or a later one");
   std::vector<std::byte> code(old.begin(), old.end());
   std::sort(from.begin(), from.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
-  std::uint64_t free = 0, done = ~0ULL;  // functions have several names
+  std::uint64_t free = 0, done = ~0ULL;  // several names may mean one function
   for (const KernelFunction& function : from) {
     const KernelFunction* target = find(to, function.name);
     if (target == nullptr || function.offset == done) continue;

@@ -1,7 +1,7 @@
 #pragma once
-// The code that the kernel puts into every process (vdso): its functions read clocks without a system call, out of
-// pages that belong to that code and to that kernel only. A program keeps their addresses, so that under another kernel
-// the old code has to lead to the new one. Pure.
+// Redirects calls from an old vdso to the current one. The kernel puts the vdso's code into every process. Its
+// functions read clocks without a system call, from pages that belong to that code and kernel. A program keeps their
+// addresses, so after a change of the kernel the old code must jump to the new one. Pure.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,16 +17,15 @@ struct KernelFunction {
   friend bool operator==(const KernelFunction&, const KernelFunction&) = default;
 };
 
-/// Of the code as it is in memory, by name; `code` may come from anybody. PERDURE_CORRUPT: it is no code of a kernel.
+/// Lists the functions of a vdso in memory, by name. `code` may come from anybody. PERDURE_CORRUPT: it is no vdso.
 base::Result<std::vector<KernelFunction>> kernel_functions(base::ConstByteSpan code);
 
-/// What programs may call in `old`, and what `here` does not have, by name.
+/// Returns the functions of `old` that `here` lacks, by name.
 std::vector<std::string> lacking_functions(const std::vector<KernelFunction>& old,
                                            const std::vector<KernelFunction>& here);
 
-/// The code `old`, but each function of it that `here` has, too, goes on there: in code that lies at `address`. What
-/// others read of it (names, how to unwind a stack) stays. PERDURE_UNSUPPORTED: `here` lacks a function, or two lie so
-/// close that there is no room.
+/// Returns the code `old` in which each function jumps to the same function of `here`, which lies at `address`. Names
+/// and unwind information stay. PERDURE_UNSUPPORTED: `here` lacks a function, or two are too close for the jump.
 base::Result<std::vector<std::byte>> lead_to(base::ConstByteSpan old, base::ConstByteSpan here, std::uint64_t address);
 
 }  // namespace perdure::process

@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Of this process, a copy.
+/// Returns a copy of this process's vdso.
 std::vector<std::byte> own_code() {
   const auto maps = parse_maps(proc_text("/proc/self/maps"), "this program");
   for (const MemoryMap& map : *maps) {
@@ -32,7 +32,7 @@ std::vector<std::byte> own_code() {
   return {};
 }
 
-/// An image with these functions, 64 bytes each unless they say where they are.
+/// Makes a vdso with these functions, 64 bytes each unless they have an offset.
 std::vector<std::byte> code_with(const std::vector<KernelFunction>& functions) {
   std::vector<std::byte> code(4096, std::byte{0x90});
   std::string words(1, '\0');

@@ -1,5 +1,5 @@
 #pragma once
-// What processes have together, as the kernel tells (kcmp).
+// Tells which kernel objects processes share (kcmp).
 #include <sys/types.h>
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace perdure::process {
 
-/// How two things are ordered, by an order that means nothing else; `unknown`: one of them is not there (any more), or
-/// the kernel does not tell.
+/// An arbitrary but consistent order of two objects. `unknown`: one of them does not exist (any more), or the kernel
+/// does not tell.
 enum class Order : std::uint8_t { same, less, greater, unknown };
 
-/// The open files of two descriptors.
+/// Compares the open files of two descriptors.
 Order compare_files(pid_t one, int descriptor, pid_t other, int other_descriptor);
 enum class Shared : std::uint8_t { memory, descriptors, directories, handlers, semaphores };
-/// Whether two processes or threads have one of these together.
+/// Compares whether two processes or threads share one of these.
 Order compare(Shared what, pid_t one, pid_t other);
-/// Whether `poll` of the process watches the file of `descriptor` by `number`, as the item number `nth` of that number.
+/// Returns whether epoll `poll` of the process watches the file of `descriptor` as `number`. `nth` counts items with
+/// the same number.
 bool watches(pid_t process, int poll, int number, std::uint32_t nth, int descriptor);
 
 }  // namespace perdure::process

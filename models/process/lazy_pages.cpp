@@ -18,7 +18,7 @@
 namespace perdure::process {
 namespace {
 
-// With the lock held: whoever drops memory waits as long.
+// The lock is held for one such part, and threads that drop memory wait as long.
 constexpr std::uint64_t kGivenAtOnce = 256 * base::KiB;
 constexpr int kSoonMs = 1;
 
@@ -66,7 +66,7 @@ void LazyPages::stop() {
   thread_.join();
 }
 
-// Before any descriptor is closed nobody may be left who waits.
+// All waiting threads must be gone before any descriptor is closed.
 LazyPages::~LazyPages() {
   stop();
   if (over_) return;
@@ -128,12 +128,12 @@ base::Status LazyPages::serve() {
   }
 }
 
-// Who has dropped memory goes on when the event is read: nothing is put there meanwhile, because the lock is held.
+// A thread that drops memory continues when its event is read. No page is put meanwhile, because the lock is held.
 base::Status LazyPages::take_events(State& state, std::size_t space) {
   PERDURE_TRY(auto events, guard_.take_events(space));
   std::size_t made = 0;
   for (const uffd_msg& event : events.all)
-    if (event.event == UFFD_EVENT_FORK)  // what it made is missing what it is missing itself
+    if (event.event == UFFD_EVENT_FORK)  // the child lacks the same pages
       state.spaces.push_back({std::move(events.made[made++]), state.spaces[space].missing, {}, false});
     else
       take_event(state, state.spaces[space], event);
@@ -154,9 +154,9 @@ void LazyPages::take_event(State& state, Space& space, const uffd_msg& event) {
     space.missing.drop(event.arg.remove.start, event.arg.remove.end);
 }
 
-// Memory that was never written, or dropped.
+// The page was never written, or was dropped.
 base::Status LazyPages::zero(Space& space, std::uint64_t page) {
-  if (space.missing.origin_of(page)) return {};  // moved there since
+  if (space.missing.origin_of(page)) return {};  // another page was moved there since
   PERDURE_TRY(const auto given, give_zeros(space.faults.get(), page));
   if (!given) space.gone = true;
   if (given == Given::not_now) space.zeros.push_back(page);
@@ -183,7 +183,7 @@ base::Result<LazyPages::Step> LazyPages::put_part(Space& space, MissingPages::Pa
     if (!given) return Step::done;
     if (given->given == Given::not_now) return Step::again;
     if (given->given == Given::no_memory && most > kPageBytes) {
-      most = most / 2 / kPageBytes * kPageBytes;  // it may be in two mappings: the kernel gives to one at a time
+      most = most / 2 / kPageBytes * kPageBytes;  // the range may span two mappings; the kernel fills one at a time
       continue;
     }
     if (given->given == Given::there && !released_)

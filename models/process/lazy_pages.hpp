@@ -1,7 +1,7 @@
 #pragma once
-// A process that runs, and gets its pages as they come, those first that its threads wait for. What it does to memory
-// that has not come is followed: pages that it drops come back as zeros, what it moves is served at the new place, and
-// what it forks gets its pages, too. (docs/adr/0059)
+// Gives a running process its pages as they come, first those that its threads wait for. It follows changes to memory
+// that has not come yet. Dropped pages come back as zeros, moved ones are served at the new place, and forked memory
+// gets its pages too. (docs/adr/0059)
 #include <linux/userfaultfd.h>
 
 #include <deque>
@@ -18,34 +18,34 @@ namespace perdure::process {
 
 class LazyPages {
  public:
-  /// `faults`: of the process, which stands still, and is a child of this one. `maps`: of which no page that is not
-  /// among `missing` comes from anybody but the kernel. From now on the process is killed when this ends, or `guard`'s
-  /// peer does, while a page is missing.
+  /// `faults`: the userfaultfd of the process, which stands still and is a child of this one. `maps`: memory to follow.
+  /// Its pages in `missing` come from us; all others come only from the kernel. From now on the process is killed if
+  /// this object or the guard's peer ends while a page is missing.
   static base::Result<std::unique_ptr<LazyPages>> begin(pid_t process, os::Fd faults, const std::vector<PageRun>& maps,
                                                         const std::vector<PageRun>& missing, Guard& guard);
   LazyPages(const LazyPages&) = delete;
   LazyPages& operator=(const LazyPages&) = delete;
   ~LazyPages();
 
-  /// The address in the image of the page that a thread waits for longest.
+  /// Returns the image address of the page that a thread has waited for longest.
   std::optional<std::uint64_t> wanted();
-  /// Gives the image's pages from address `origin` on; any thread may call it. Before the process runs, it writes over
-  /// a page that is there already, which is nobody's; later such a page is the process's own, and stays.
-  /// PERDURE_NOT_FOUND: nobody is left who needs any.
+  /// Puts the image's pages from address `origin` on; any thread may call it. Before the process runs, this overwrites
+  /// a page that is already there. Later such a page belongs to the process, and stays. PERDURE_NOT_FOUND: no process
+  /// needs any page.
   base::Status put(std::uint64_t origin, base::ConstByteSpan bytes);
-  /// The process runs, and nobody else asks how it ended when this kills it.
+  /// The process runs. If this object kills it, nobody else collects its exit status.
   void released() { released_ = true; }
-  /// Nobody has memory any more that a page could be missing in.
+  /// Returns whether all memory with missing pages is gone.
   bool has_ended();
-  /// All have come, or nobody is left who needs them: nothing follows the process any more.
+  /// Call it when all pages have come, or no process needs any. It stops following the process.
   base::Status end();
 
  private:
-  /// The memory of a process: the one that was brought back, or what it forked.
+  /// One address space: of the resumed process, or one that it forked.
   struct Space {
     os::Fd faults;
     MissingPages missing;
-    std::vector<std::uint64_t> zeros;  // pages that are to be zeros as soon as the kernel lets us
+    std::vector<std::uint64_t> zeros;  // pages to fill with zeros as soon as the kernel permits
     bool gone = false;
   };
   struct State {

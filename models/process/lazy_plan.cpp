@@ -8,7 +8,7 @@
 namespace perdure::process {
 namespace {
 
-/// Pages, ascending, that are touched before anybody is asked for one.
+/// Returns the pages, ascending, that are touched before we can be asked for one.
 std::vector<std::uint64_t> touched_at_once(const ProcessImage& image) {
   std::vector<std::uint64_t> pages;
   for (const ThreadImage& thread : image.threads) {

@@ -22,7 +22,7 @@ void LazyResume::begin_anew(std::uint64_t bytes) {
 void LazyResume::know(const ProcessImage& image, std::uint64_t record_bytes, os::Fd faults) {
   faults_ = std::move(faults);
   maps_ = lazy_maps(image);
-  // Memory that cannot be followed comes before, as that of others does.
+  // Pages of memory that cannot be followed come first, like those of other memory.
   std::erase_if(maps_, [&](const PageRun& map) {
     return follow_missing(faults_.get(), map.begin, map.end()) != 0 ||
            follow_no_more(faults_.get(), map.begin, map.end()) != 0;
@@ -52,7 +52,7 @@ std::optional<std::uint64_t> LazyResume::wanted() {
                                       [](std::uint64_t at, const Place& one) { return at < one.address; });
   if (place == places_.begin()) return std::nullopt;
   const std::uint64_t begin = std::prev(place)->begin + (*address - std::prev(place)->address);
-  // A chunk may end within it.
+  // A chunk may end within the page.
   const auto still = without({begin, kPageBytes}, come_);
   return still.empty() ? std::nullopt : std::optional(still.front().begin);
 }
@@ -104,7 +104,7 @@ std::vector<PageRun> LazyResume::missing() const {
   return runs;
 }
 
-// Nobody can put a page there unseen once the memory is followed: only then it is known which are there.
+// After memory is followed, no page appears there unnoticed. So the check for present pages comes afterwards.
 base::Status LazyResume::follow(pid_t process) {
   const auto all = missing();
   PERDURE_TRY(pages_, LazyPages::begin(process, std::move(faults_), maps_, all, guard_));

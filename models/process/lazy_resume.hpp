@@ -1,6 +1,6 @@
 #pragma once
-// A restore to a new process that is to run as soon as it can: what has come, what must come first, and the chunk that
-// is wanted next. Used by ImageTarget, from its one thread.
+// Keeps track of a lazy restore: which bytes have come, which must come first, and which chunk is wanted next.
+// ImageTarget uses it from its one thread.
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,52 +14,52 @@ namespace perdure::process {
 
 class LazyResume {
  public:
-  /// `runs` is called as soon as the process does.
+  /// `runs` is called as soon as the process runs.
   LazyResume(Guard& guard, std::function<void(const segment::VersionId&)> runs)
       : guard_(guard), when_it_runs_(std::move(runs)) {}
 
   void comes_from(const segment::VersionId& id) { offered_ = id; }
-  /// Nothing has come of `bytes`, the whole capture.
+  /// Starts again, with nothing of the `bytes` of the capture.
   void begin_anew(std::uint64_t bytes);
-  /// The record says what there is; `faults` are the new process's. Only then it may run before its pages are there.
+  /// The record has come; `faults` is the new process's userfaultfd. The process may run early only after this call.
   void know(const ProcessImage& image, std::uint64_t record_bytes, os::Fd faults);
   bool runs() const { return runs_; }
-  /// When it runs: what is left of the version that it was made from. Of another one it takes nothing.
+  /// Returns, while the process runs, the missing ranges of its version. It takes nothing of another version.
   base::Result<std::vector<capture::ChunkRange>> left() const;
-  /// A byte of the capture.
+  /// Returns a position in the capture.
   std::optional<std::uint64_t> wanted();
   void has_come(capture::ChunkRange range);
-  /// Calls give(begin, bytes) for the pages that are whole by now of those that have any of `bytes`, from byte `begin`
-  /// of all pages on: a chunk may end within a page, and the kernel takes whole ones only.
+  /// Calls give(begin, bytes) for the pages that `bytes` complete. `begin`: their position among all pages. A chunk may
+  /// end within a page, but the kernel takes whole pages only.
   base::Status join(std::uint64_t begin, base::ConstByteSpan bytes,
                     const std::function<base::Status(std::uint64_t begin, base::ConstByteSpan bytes)>& give);
-  /// What must be there before is there, and other pages are not: follow() is next.
+  /// Returns whether follow() is next: all that must come first has come, and other pages are missing.
   bool may_be_followed() const;
-  /// It stands still: from now on its missing pages are waited for. Some of them may be in its memory already, as
-  /// zeros: whoever reads a command line, as `ps` does, leaves such a page, and so does a huge page of which a part
-  /// has come. The process would never ask for them: they must come before it runs, too.
+  /// Follows missing pages of the process, which stands still. Some may be in its memory already, as zeros. A reader of
+  /// its command line, such as `ps`, makes such a page, and so does a partly filled huge page. The process would never
+  /// fault on them, so they must also come before it runs.
   base::Status follow(pid_t process);
-  /// It is followed, and what must be there before is there.
+  /// Returns whether it is followed, and everything that must come first has come.
   bool may_run() const { return pages_ && !runs_ && first_.empty(); }
-  /// It runs now.
+  /// The process runs now.
   void begun() {
     runs_ = true;
     pages_->released();
     when_it_runs_(id_);
   }
-  /// Nobody is left who needs its pages.
+  /// Returns whether no process needs its pages any more.
   bool has_ended() const { return runs() && pages_->has_ended(); }
   base::Status put(std::uint64_t address, base::ConstByteSpan bytes) { return pages_->put(address, bytes); }
   base::Status end() { return pages_->end(); }
 
  private:
   struct Place {
-    std::uint64_t address = 0, bytes = 0, begin = 0;  // of a run: where, how long, and where in the capture
+    std::uint64_t address = 0, bytes = 0, begin = 0;  // of a run: its address, length, and position in the capture
   };
-  /// A page of which a part has come.
+  /// A page that has come only in part.
   struct Torn {
     std::vector<std::byte> bytes = std::vector<std::byte>(kPageBytes);
-    std::vector<capture::ChunkRange> come;  // of them
+    std::vector<capture::ChunkRange> come;  // the parts that have come
   };
   std::vector<PageRun> missing() const;
   void need_first(const PageRun& pages);
@@ -71,9 +71,9 @@ class LazyResume {
   os::Fd faults_;
   std::vector<Place> places_;  // by address
   std::vector<PageRun> maps_;
-  std::vector<capture::ChunkRange> first_, come_;  // what must come before it runs, and has not; what has come
-  std::map<std::uint64_t, Torn> torn_;             // by where it begins among all pages
-  std::unique_ptr<LazyPages> pages_;               // when it is followed
+  std::vector<capture::ChunkRange> first_, come_;  // ranges that must still come before it runs; ranges that have come
+  std::map<std::uint64_t, Torn> torn_;             // by position among all pages
+  std::unique_ptr<LazyPages> pages_;               // set once it is followed
   bool runs_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Processes that run before their pages are there: they see no page but as it was captured, whatever they do to memory
-// that has not come.
+// Tests processes that run before their pages have come. Whatever they do to missing memory, they must see each page as
+// it was captured.
 #include <gmock/gmock.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -38,17 +38,17 @@ std::string everything_in(const std::string& path) {
 
 struct Manner {
   std::uint64_t piece = 1 << 16;
-  /// While this says so, only what is waited for comes. Asked when the process runs and waits for nothing.
+  /// While this returns true, only wanted chunks come. It is called when the process runs and waits for none.
   std::function<bool()> holds_back = [] { return false; };
-  /// Chunks that come; then it fails as if the next one were damaged.
+  /// The number of chunks that come; then it fails as if the next one were damaged.
   std::size_t most = ~std::size_t{0};
-  /// So many chunks from the middle come before those that must.
+  /// The number of chunks from the middle that come before the required ones.
   std::size_t others_first = 0;
   /// Called once, when the process is made and stands still.
   std::function<void()> when_made = [] {};
 };
 
-/// As a version is restored to a target, chunk by chunk.
+/// Restores a version to a target, chunk by chunk.
 base::Status restore(ImageTarget& target, const CapturedImage& captured, const Manner& manner) {
   target.comes_from({"image", 1, {}});
   PERDURE_TRY(const auto needed, target.accept(captured.entries));
@@ -100,7 +100,7 @@ Lazily resume_lazily(const CapturedImage& captured, const Manner& manner) {
   }
 }
 
-/// Why no process may wait for its pages here; empty where one may.
+/// Explains why no process may wait for its pages here; empty if one may.
 std::string why_not_lazy() {
   const int faults = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC));
   uffdio_api api{UFFD_API, UFFD_FEATURE_EVENT_FORK, 0};
@@ -121,7 +121,7 @@ TEST_P(LazyRoundTrips, EndAsIfNothingHadBeen) {
   Program undisturbed({PERDURE_AWKWARD, GetParam()}, here / "undisturbed");
   EXPECT_EQ(undisturbed.end(), 0);
   const auto seeds = test_support::many_seeds(1, 1, 1, 20);
-  // Of a small program nearly all is needed first: what libraries wrote, and stacks. A large one is small at its
+  // A small program needs nearly all of its pages first: libraries' data and stacks. A large one is small at its
   // beginning.
   const bool is_large = std::string(GetParam()) == "grows" || std::string(GetParam()) == "mappings";
   std::uint64_t early = 0, resumed_any = 0, too_late = 0;
@@ -134,7 +134,7 @@ TEST_P(LazyRoundTrips, EndAsIfNothingHadBeen) {
     const auto captured =
         capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = everything_in(here / "output"); });
     if (captured) ::kill(program.process(), SIGKILL);
-    if (!captured || program.end() != -SIGKILL) {  // it was quicker
+    if (!captured || program.end() != -SIGKILL) {  // it ended before
       ++too_late;
       continue;
     }
@@ -225,7 +225,7 @@ TEST_F(MissingMemory, OfHugePagesOfWhichAPartCameEarlyIsNotTakenForZeros) {
   }
 }
 
-// As `ps` reads a command line out of the memory of a process.
+// `ps` reads a command line like this, from the memory of a process.
 TEST_F(MissingMemory, ThatSomebodyReadsBeforeItIsFollowedIsNotTakenForZeros) {
   SKIP_UNLESS_LAZY;
   ASSERT_NO_FATAL_FAILURE(begin("looks"));

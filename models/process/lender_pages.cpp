@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kKeptBytes = 256 * base::MiB;
 constexpr std::uint64_t kPieceBytes = 4 * base::MiB;
 
-/// Of what another reading may find as it was, nothing bad is known.
+/// Other errors may pass at the next reading, and say nothing about the bytes.
 bool is_about_its_bytes(base::ErrorCode code) { return code == PERDURE_CORRUPT || code == PERDURE_NOT_FOUND; }
 
 base::Error missing(const segment::VersionId& borrower, const segment::Borrowed& wanted, const std::string& why) {
@@ -34,7 +34,7 @@ base::Result<std::unique_ptr<LenderPages>> LenderPages::open(std::unique_ptr<sto
   return lent;
 }
 
-// The lender's own version, where it is still there, has the same file: a borrower that was only captured has no other.
+// Also tries the lender's own version, which has the same file. A borrower that was only captured has no other.
 base::Result<LenderPages::Source> LenderPages::find(const segment::Borrowed& wanted) {
   PERDURE_TRY(auto candidates, store::borrowed(*store_, borrower_));
   PERDURE_TRY(const auto listings, store_->list(borrower_.name));
@@ -59,7 +59,7 @@ base::Result<LenderPages::Source> LenderPages::find(const segment::Borrowed& wan
   return base::fail(why);
 }
 
-// All images that have pages of it lack something from now on, and no capture borrows of it any more.
+// From now on all images that borrow from it are incomplete, and no capture borrows from it.
 void LenderPages::set_aside(const Source& source, const base::Error& why) {
   const segment::VersionId lender{borrower_.name, source.wanted.version, source.wanted.file.attempt};
   const auto& file = source.wanted.file;

@@ -1,5 +1,5 @@
 #pragma once
-// Pages that an image borrows from earlier ones, read from the store and verified. (docs/adr/0041)
+// Reads borrowed pages of an image from the store, and verifies them. (docs/adr/0041)
 #include <functional>
 #include <memory>
 #include <vector>
@@ -12,12 +12,12 @@ namespace perdure::process {
 
 class LenderPages {
  public:
-  /// What attempt `borrower` needs: all of it is there, says the store. PERDURE_INCOMPLETE: something is missing.
+  /// Opens the lenders of attempt `borrower`, according to the store. PERDURE_INCOMPLETE: a segment is missing.
   static base::Result<std::unique_ptr<LenderPages>> open(std::unique_ptr<store::Store> store,
                                                          const segment::VersionId& borrower,
                                                          const Increment& increment);
-  /// All of them in the order of the increment, in pieces of at most 4 MiB: each was verified with its whole chunk.
-  /// Ends with the first error of `take`. PERDURE_INCOMPLETE: what was wanted is damaged.
+  /// Calls `take` for all pages in the order of the increment, in pieces of at most 4 MiB. Each piece was verified with
+  /// its whole chunk. Ends with the first error of `take`. PERDURE_INCOMPLETE: a needed page is damaged.
   using Take = std::function<base::Status(base::ConstByteSpan bytes)>;
   base::Status for_each(const Increment& increment, const Take& take);
 
@@ -26,7 +26,7 @@ class LenderPages {
     segment::Borrowed wanted;
     store::SegmentRef segment;
     segment::Piece piece;
-    std::string identity;  ///< of the file that was read
+    std::string identity;  ///< of the file that was opened
   };
   LenderPages(std::unique_ptr<store::Store> store, segment::VersionId borrower);
   base::Result<Source> find(const segment::Borrowed& wanted);
@@ -35,7 +35,7 @@ class LenderPages {
 
   std::unique_ptr<store::Store> store_;
   segment::VersionId borrower_;
-  std::vector<Source> sources_;  // of each lender; does not change any more when anything is read
+  std::vector<Source> sources_;  // for each lender; fixed before anything is read
   reader::VerifiedChunks chunks_;
 };
 

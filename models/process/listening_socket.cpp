@@ -69,11 +69,11 @@ void look_at_queue(int socket, std::uint64_t inode, SeenListener& seen) {
   socklen_t length = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
     seen.unkept = "a TCP socket of which the kernel tells nothing";
-  seen.connections_wait = info.tcpi_unacked != 0;  // of one that listens: that nobody has accepted
+  seen.connections_wait = info.tcpi_unacked != 0;  // of a listener: connections not accepted yet
   seen.socket.backlog = info.tcpi_sacked;
 }
 
-/// The name of a Unix socket in a file system; empty: it has none there.
+/// Returns the socket's path in a file system; empty if it has none.
 std::string path_of(const ListeningSocket& what) {
   constexpr std::size_t kPath = offsetof(sockaddr_un, sun_path);
   if (what.domain != AF_UNIX || what.address.size() <= kPath || what.address[kPath] == std::byte{0}) return "";
@@ -86,7 +86,7 @@ bool binds(int socket, const ListeningSocket& what) {
                 static_cast<socklen_t>(what.address.size())) == 0;
 }
 
-/// The listener of that name is gone: nobody takes a connection.
+/// Returns whether the listener of that name is gone: nobody accepts a connection.
 bool is_left_behind(const ListeningSocket& what) {
   struct stat status {};
   if (::lstat(path_of(what).c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
@@ -98,7 +98,9 @@ bool is_left_behind(const ListeningSocket& what) {
 }
 
 base::Status bind_again(int socket, const ListeningSocket& what, const std::string& object) {
-  if (what.domain != AF_UNIX) (void)set_option_of(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // connections that are over
+  if (what.domain != AF_UNIX)
+    (void)set_option_of(socket, SOL_SOCKET, SO_REUSEADDR, 1);  // closed connections may
+                                                               // linger (TIME_WAIT)
   if (binds(socket, what)) return {};
   const std::string path = path_of(what);
   if (errno == EADDRINUSE && !path.empty() && is_left_behind(what) && ::unlink(path.c_str()) == 0 &&

@@ -1,5 +1,5 @@
 #pragma once
-// Sockets that listen, and have no connection that nobody has taken yet: TCP, and Unix with a name.
+// Captures and restores listening sockets without pending connections: TCP, and Unix sockets with a name.
 #include <cstdint>
 #include <string>
 
@@ -9,17 +9,17 @@
 
 namespace perdure::process {
 
-/// A duplicate of the socket shows this.
+/// Facts about a listener, from a duplicate.
 struct SeenListener {
   ListeningSocket socket;
   bool connections_wait = false;
-  std::string unkept;  ///< why it cannot be kept; empty: it can
+  std::string unkept;  ///< why it cannot be captured; empty: it can
 };
-/// `socket` listens, and `inode` is its number.
+/// `socket` is a listening socket with inode number `inode`.
 SeenListener look_at_listener(int socket, std::uint64_t inode);
 
-/// It listens where it did. A name that a dead listener left is its own again. PERDURE_BUSY: another process listens
-/// there. Options that this kernel does not take are told in `note`.
+/// Makes a socket that listens at the same address. It takes over the name that a dead listener left. PERDURE_BUSY:
+/// another process listens there. `note` names options that this kernel does not take.
 base::Result<os::Fd> listen_again(const ListeningSocket& what, const std::string& object, std::string& note);
 
 /// For people: "127.0.0.1:80", "/run/x", "@x".

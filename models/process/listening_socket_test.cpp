@@ -1,4 +1,4 @@
-// Sockets that listen come back where they were, and take connections again.
+// Tests that listening sockets come back at their addresses, and accept connections again.
 #include "process/listening_socket.hpp"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ Address loopback_of_six() {
   return address;
 }
 
-/// `name` begins with a zero where it is no file's.
+/// `name` begins with a zero if it is abstract.
 Address of_unix(const std::string& name) {
   Address address;
   sockaddr_un un{};
@@ -53,7 +53,7 @@ Address of_unix(const std::string& name) {
   return address;
 }
 
-/// Descriptor 3 of the child.
+/// Listens with descriptor 3 of the child.
 bool listens_at(const Address& address) {
   const int socket = ::socket(address.get()->sa_family, SOCK_STREAM, 0);
   const int yes = 1, minute = 60;

@@ -1,5 +1,5 @@
 #pragma once
-// The machine that a process runs on: what checkpoints of the ordinary API note, too.
+// Describes the machine that a process runs on. Checkpoints of the ordinary API record it too.
 #include "affinity/machine.hpp"
 
 namespace perdure::process {

@@ -24,7 +24,7 @@
 namespace perdure::process {
 namespace {
 
-// It says what the system keeps of registers by the same call that a capture makes.
+// A child shows which registers the system saves, through the same call as in a capture.
 base::Result<std::uint64_t> kept_parts_here() {
   let_children_be_traced();
   const pid_t child = ::fork();
@@ -64,7 +64,7 @@ base::Status read_vdso(MachineFacts& facts) {
 std::vector<std::string> missing_of(const ProcessImage& image) {
   std::set<std::string> named, missing;
   for (const auto& path : {image.program.path, image.directory})
-    if (!was_deleted(path)) named.insert(path);  // else it goes on without
+    if (!was_deleted(path)) named.insert(path);  // such a process does without it
   for (const FileImage& file : image.files) named.insert(file.path);
   for (const OpenFile& file : image.open_files.files) {
     if (const auto* one = std::get_if<NamedFile>(&file.what)) named.insert(one->path);
@@ -77,12 +77,12 @@ std::vector<std::string> missing_of(const ProcessImage& image) {
 
 bool changed(const FileImage& file) {
   struct stat status {};
-  if (::stat(file.path.c_str(), &status) != 0) return false;  // it is missing
+  if (::stat(file.path.c_str(), &status) != 0) return false;  // it counts as missing
   const std::int64_t modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
   return static_cast<std::uint64_t>(status.st_size) != file.bytes || modified_ns != file.modified_ns;
 }
 
-// What a process shares with a file is the file's, whatever that is by now.
+// Shared mappings are left out: they show whatever the file has now.
 std::vector<std::string> changed_of(const ProcessImage& image) {
   std::set<std::string> all;
   if (changed(image.program)) all.insert(image.program.path);
@@ -94,7 +94,7 @@ std::vector<std::string> changed_of(const ProcessImage& image) {
   return {all.begin(), all.end()};
 }
 
-/// Why a program that has addresses of another kernel's own pages cannot go on under this one; empty: it can.
+/// Explains why a program with addresses of another kernel's vdso cannot run under this kernel; empty if it can.
 std::string why_no_other_kernel(const ProcessImage& image, const MachineFacts& facts) {
   const SystemImage& system = image.system;
   if (facts.vdso == system.vdso && facts.vdso_bytes == system.vdso_end - system.vdso_begin) return "";

@@ -15,7 +15,7 @@
 namespace perdure::process {
 namespace {
 
-/// Whether its last name is gone: nobody who has it not by now can get it.
+/// Returns whether its last name is gone, so that no other process can open it any more.
 bool has_no_name(pid_t process, const MemoryMap& map) {
   char range[64];
   std::snprintf(range, sizeof range, "%llx-%llx", static_cast<unsigned long long>(map.begin),

@@ -1,6 +1,5 @@
 #pragma once
-// Files without a name and without a descriptor that a process has mapped: semaphores of Python's multiprocessing and
-// the like.
+// Finds mapped files without a name and without a descriptor, such as semaphores of Python's multiprocessing.
 #include <sys/types.h>
 
 #include <set>
@@ -11,8 +10,8 @@
 
 namespace perdure::process {
 
-/// Those of `maps` that no descriptor of `files` means, and that it shares with nobody but `inside`. One that has other
-/// names, or that another process has open or mapped, is none. Nothing of them changes.
+/// Returns the files of `maps` that have no descriptor in `files` and no name. A file that a process outside of
+/// `inside` has open or mapped is left out. It changes none of them.
 std::set<MappedFile> nameless_files_of(const SeenFiles& files, const std::vector<MemoryMap>& maps,
                                        const std::set<pid_t>& inside);
 

@@ -5,7 +5,7 @@
 namespace perdure::process {
 namespace {
 
-/// Takes what it reads from the front of a line.
+/// Consumes a line from its front.
 class Line {
  public:
   explicit Line(std::string_view text) : left_(text) {}
@@ -21,7 +21,7 @@ class Line {
     left_.remove_prefix(1);
     return true;
   }
-  /// `flag`, or `otherwise`.
+  /// Takes the character `flag` or `otherwise`.
   bool choice(char flag, char otherwise, bool& is) {
     is = skip(flag);
     return is || skip(otherwise);

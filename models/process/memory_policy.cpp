@@ -9,7 +9,7 @@
 namespace perdure::process {
 namespace {
 
-// Of the kernel's interface, by their numbers there.
+// Names by their numbers in the kernel's interface.
 constexpr std::array<std::string_view, 7> kPolicyModes = {
     "default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"};
 constexpr std::int32_t kStatic = 1 << 15, kRelative = 1 << 14, kModeBits = (1 << 13) - 1;

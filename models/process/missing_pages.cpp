@@ -20,7 +20,7 @@ void MissingPages::remove(std::uint64_t begin) {
   ranges_.erase(found);
 }
 
-/// The first range that ends behind the address.
+/// Returns the first range that ends behind the address.
 MissingPages::Ranges::const_iterator MissingPages::first_behind(std::uint64_t address) const {
   auto next = ranges_.upper_bound(address);
   if (next != ranges_.begin() && std::prev(next)->second.end > address) --next;

@@ -1,4 +1,4 @@
-// Which pages are missing where.
+// Tests the bookkeeping of missing pages.
 #include "process/missing_pages.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(MissingPages, ThatWereMovedAreServedAtTheirNewPlace) {
                                              {0x202 * kPage, 0x106 * kPage, 2 * kPage}}));
 }
 
-/// What was moved onto what is still missing there, and back, page by page beside a plain list.
+/// Moves memory onto missing pages and back, and compares with a plain list of pages.
 TEST(MissingPages, AreThoseOfAPlainList) {
   constexpr std::uint64_t kPages = 64;
   for (unsigned seed = 0; seed < 200; ++seed) {

@@ -25,18 +25,18 @@
 namespace perdure::process {
 namespace {
 
-/// What the first process there has to do, in memory that it has a copy of.
+/// The task of the first process in the name space, which has a copy of this memory.
 struct FirstTask {
-  int control, others;  // its end, and that of its maker, which it closes
+  int control, others;  // its own end, and its maker's, which it closes
   pid_t number;
   void (*run)(void*);
   void* argument;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> shared;  // mappings that others have, too
-  bool shifts = false;                                          // the clocks of what it makes
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> shared;  // mappings that are shared with others
+  bool shifts = false;                                          // whether the clocks of its child are shifted
   OffsetsText offsets;
 };
 
-/// What it says when it has tried: 0, an error number, or that of a name space of time, below 0.
+/// The first process's report: 0, an error number, or a negated error number from the time name space.
 using Tried = std::int32_t;
 constexpr char kGoOn = 'g';
 
@@ -46,7 +46,7 @@ long kernel(long call, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c
 
 std::uint64_t address(const void* what) { return reinterpret_cast<std::uint64_t>(what); }
 
-/// False: whoever made us has ended, or given up.
+/// Returns false if our maker has ended or given up.
 bool told_to_go_on(int control) {
   char said = 0;
   long got = 0;
@@ -55,10 +55,11 @@ bool told_to_go_on(int control) {
   return got == 1 && said == kGoOn;
 }
 
-/// Nothing of the library may be used: it is a copy of one thread of many.
+/// Uses only raw system calls: it is a copy of one thread of many.
 [[noreturn]] void be_the_first(const FirstTask& task) {
   (void)kernel(SYS_close, static_cast<std::uint64_t>(task.others));
-  const std::array<std::uint64_t, 4> usual{};  // handler, flags, restorer, mask: children wait until they are reaped
+  const std::array<std::uint64_t, 4> usual{};  // handler, flags, restorer, mask: the default keeps zombies until they
+                                               // are reaped
   (void)kernel(SYS_rt_sigaction, SIGCHLD, address(&usual), 0, 8);
   if (!told_to_go_on(task.control)) (void)kernel(SYS_exit_group, 1);
   clone_args arguments{};
@@ -71,7 +72,7 @@ bool told_to_go_on(int control) {
   const Tried tried = no_time != 0 ? -no_time : made < 0 ? errno : 0;
   (void)kernel(SYS_write, static_cast<std::uint64_t>(task.control), address(&tried), sizeof tried);
   if (made < 0 || !told_to_go_on(task.control)) (void)kernel(SYS_exit_group, 1);
-  // What we have of our maker would stay with us.
+  // Otherwise we would keep resources of our maker.
   (void)kernel(SYS_close_range, 0, ~0U, 0);
   for (const auto& [begin, end] : task.shared) (void)kernel(SYS_munmap, begin, end - begin);
   (void)kernel(SYS_prctl, PR_SET_NAME, address("perdure-space"));
@@ -133,7 +134,7 @@ base::Result<NameSpace> NameSpace::make(pid_t number, void (*run)(void*), void* 
                        shared_mappings(),
                        shift != ClockImage(),
                        text_of_offsets(offsets_with(shift))};
-  // A process that may make one of processes alone keeps its rights.
+  // A process that may make a process name space alone keeps its rights.
   bool of_users = false;
   long first = clone_first(CLONE_NEWPID, task);
   if (first < 0 && errno == EPERM) {
@@ -158,7 +159,7 @@ base::Result<NameSpace> NameSpace::make(pid_t number, void (*run)(void*), void* 
   return space;
 }
 
-// The user's own numbers, which is all that may be mapped without privilege.
+// Maps only the user's own numbers, because more needs privilege.
 base::Status NameSpace::map_user() const {
   const std::string own = "/proc/" + std::to_string(first_) + "/";
   const auto only = [](std::uint32_t id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; };
@@ -175,7 +176,7 @@ NameSpace::NameSpace(NameSpace&& other) noexcept
 
 NameSpace::~NameSpace() {
   if (first_ <= 0) return;
-  control_.reset();  // which ends it
+  control_.reset();  // which ends the first process
   while (::waitpid(first_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
-// A process that gets its number in a name space of processes of its own, and where this process may not make one, in
-// one of users, too, which needs no privilege. The first process there is ours: it reaps, and ends with the status of
-// the one that it was made for, upon which the kernel ends whatever else is there. (docs/adr/0059)
+// Makes a process with a chosen number in a process name space of its own. If this process may not make one, it also
+// makes a user name space, which needs no privilege. The first process there is ours. It reaps orphans, and ends with
+// the status of the made process; the kernel then kills the rest. (docs/adr/0059)
 #include <sys/types.h>
 
 #include "base/result.hpp"
@@ -12,22 +12,21 @@ namespace perdure::process {
 
 class NameSpace {
  public:
-  /// `run` is called in the new process, a copy of one thread of ours, and does not return. PERDURE_EXISTS: the number
-  /// is the first one's there; PERDURE_PERMISSION, PERDURE_UNSUPPORTED: the system allows no name spaces.
-  /// The clocks of the new process are ahead by `shift` of those of this one, in a name space of time where that is not
-  /// zero.
+  /// Calls `run` in the new process, a copy of one thread of ours. `run` must not return. The clocks of the new process
+  /// are ahead of ours by `shift`, in a time name space if that is not zero. PERDURE_EXISTS: the number is that of the
+  /// first process there. PERDURE_PERMISSION, PERDURE_UNSUPPORTED: the system permits no name spaces.
   static base::Result<NameSpace> make(pid_t number, void (*run)(void*), void* argument, const ClockImage& shift = {});
   NameSpace(NameSpace&& other) noexcept;
   NameSpace& operator=(NameSpace&&) = delete;
-  /// All in it is ended, unless it was released.
+  /// Kills all its processes, unless it was released.
   ~NameSpace();
 
-  /// Numbers in the name space of this process.
+  /// The numbers in our own name space.
   pid_t process() const { return process_; }
   pid_t first() const { return first_; }
-  /// Whether it is one of users, too: the process has all rights in it, and none elsewhere.
+  /// Returns whether it has a user name space: the process has all rights inside, and none elsewhere.
   bool of_users() const { return of_users_; }
-  /// It goes on without us.
+  /// Lets it continue without us.
   base::Status release();
 
  private:

@@ -31,13 +31,13 @@
 namespace perdure::process {
 namespace {
 
-/// A page of code, and what calls point to.
+/// A page of code, and room for data that calls point to.
 constexpr std::uint64_t kFootholdBytes = 16 * kPageBytes;
 constexpr std::uint64_t kLeastAddress = 0x10000;  // vm.mmap_min_addr of all distributions
 
-/// What every process has of the kernel: its code (vdso), and behind which pages of that code's own it lies.
+/// The vdso of a process, with its data pages before the code.
 struct KernelsPages {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;  ///< these, and whatever else is mapped
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;  ///< the vdso's; everything mapped
   std::vector<std::byte> code;
   std::array<std::uint64_t, 2> hash() const {
     const auto hash = base::hash128(code);
@@ -62,21 +62,21 @@ base::Result<KernelsPages> kernels_pages_of(pid_t process) {
   return here;
 }
 
-/// What the child and its maker see.
+/// Memory that the child and its maker share.
 struct Meeting {
   std::atomic<std::int32_t> go{0};
   OperationsOutcome outcome;
 };
 
-/// Of the kernel itself: the child is a copy of one thread of a process that may have many, so that nothing of the
-/// library may be used.
+/// Makes a raw system call. The child is a copy of one thread of a process that may have many, so it may use no library
+/// functions.
 long raw(const SystemCall& call) {
   return ::syscall(static_cast<long>(call[0]), call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
 [[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations, pid_t parent) {
   (void)raw({SYS_prctl, PR_SET_PDEATHSIG, SIGKILL});
-  if (raw({SYS_getppid}) != parent) (void)raw({SYS_exit_group, 1});  // which has ended before it was told that
+  if (raw({SYS_getppid}) != parent) (void)raw({SYS_exit_group, 1});  // its maker ended before the death signal was set
   while (meeting.go.load() == 0) (void)raw({SYS_futex, reinterpret_cast<std::uint64_t>(&meeting.go), FUTEX_WAIT, 0, 0});
   run_operations(operations, &meeting.outcome);
   if (meeting.outcome.failed) (void)raw({SYS_exit_group, 1});
@@ -106,7 +106,7 @@ namespace {
 struct ChildTask {
   Meeting* meeting;
   const std::vector<Operation>* operations;
-  pid_t parent;  ///< as the child sees it
+  pid_t parent;  ///< in the child's name space
 };
 
 [[noreturn]] void run_child(void* given) {
@@ -154,7 +154,7 @@ base::Result<MadeChild> make_child(const ProcessImage& image, ChildTask& task, N
     if (error == 0) error = errno;
     if (error != EPERM || numbering == Numbering::everybody) return base::fail(cannot_begin(image, error));
   }
-  task.parent = 1;  // the first one there
+  task.parent = 1;  // the first process there
   PERDURE_TRY(auto space, NameSpace::make(number, run_child, &task, shift));
   const pid_t process = space.process();
   return MadeChild{process, std::move(space), shift};
@@ -214,7 +214,7 @@ base::Status NewProcess::stop_behind(const Operations& operations, const void* s
     const auto code = base::errno_error(meeting.outcome.error, why, process_text(process_)).code;
     return base::fail(code, process_text(process_), why);
   }
-  PERDURE_CHECK(set_blocked_signals(process_, ~std::uint64_t{0}));  // those of the C library, too
+  PERDURE_CHECK(set_blocked_signals(process_, ~std::uint64_t{0}));  // including those reserved by the C library
   PERDURE_TRY(registers_, get_registers(process_));
   PERDURE_TRY(instruction_, find_call_instruction_of(process_));
   return {};
@@ -231,7 +231,7 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       numbers_(std::move(other.numbers_)),
       notes_(std::move(other.notes_)) {}
 
-// The tracer is told of the end of each thread, and the process has not ended before it was told of all.
+// The tracer must reap each thread first: the process counts as ended only afterwards.
 NewProcess::~NewProcess() {
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);
@@ -255,7 +255,7 @@ base::Result<std::int64_t> NewProcess::ask(pid_t thread, const SystemCall& call,
   return answer;
 }
 
-/// Where a call finds them; until the next ones are put there.
+/// Puts bytes where a call can read them. They stay until the next put().
 base::Result<std::uint64_t> NewProcess::put(base::ConstByteSpan bytes, std::uint64_t offset) {
   const std::uint64_t address = foothold_ + kPageBytes + offset;
   if (offset + bytes.size() > kFootholdBytes - kPageBytes)
@@ -282,7 +282,7 @@ base::Status NewProcess::make_memory(const GivenObjects& given) {
   return {};
 }
 
-// Where neither the image nor the copy of us has anything.
+// It lies where neither the image nor the copy of us has memory.
 base::Status NewProcess::take_foothold() {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> taken = {{image_->system.vdso_begin, image_->system.vdso_end}};
   for (const MapImage& map : image_->maps) taken.emplace_back(map.begin, map.end);
@@ -301,7 +301,7 @@ base::Status NewProcess::take_foothold() {
   return {};
 }
 
-// The kernel would write to them, or look there, when they are gone.
+// Otherwise the kernel would access these areas after they are gone.
 base::Status NewProcess::forget_thread_areas() {
   __ptrace_rseq_configuration rseq{};
   if (trace(static_cast<__ptrace_request>(PTRACE_GET_RSEQ_CONFIGURATION), process_, sizeof rseq, &rseq) < 0)
@@ -334,7 +334,7 @@ base::Status NewProcess::take_memory_away() {
   return unmap_until(kAddressEnd);
 }
 
-// The kernel's pages lie elsewhere in each process; the program has their addresses.
+// The vdso's address differs between processes, but the program has the old one.
 base::Status NewProcess::move_kernels_pages() {
   PERDURE_TRY(const KernelsPages here, kernels_pages_of(process_));
   const auto& system = image_->system;
@@ -344,7 +344,7 @@ base::Status NewProcess::move_kernels_pages() {
   taken.emplace_back(system.vdso_begin, system.vdso_end);
   if (!same)
     for (const MapImage& map : image_->maps) taken.emplace_back(map.begin, map.end);
-  const std::uint64_t between = find_gap(std::move(taken), kLeastAddress, bytes);  // the places may overlap
+  const std::uint64_t between = find_gap(std::move(taken), kLeastAddress, bytes);  // old and new place may overlap
   if (between == 0)
     return base::fail(PERDURE_NO_SPACE, process_text(process_),
                       "its addresses leave no gap for the kernel's own pages");
@@ -365,8 +365,7 @@ base::Status NewProcess::move_kernels_pages() {
               : lead_from_old_code(here.code, pages.back().second - here.code.size());
 }
 
-// The program calls the functions of the kernel that it had: they are where they were, and go on in those of this
-// kernel.
+// The program calls functions of its old kernel's vdso. They stay at their addresses, and jump to those of this kernel.
 base::Status NewProcess::lead_from_old_code(base::ConstByteSpan code, std::uint64_t code_begin) {
   const auto& system = image_->system;
   PERDURE_TRY(const auto led, lead_to(system.vdso_code, code, code_begin));
@@ -381,7 +380,7 @@ base::Status NewProcess::lead_from_old_code(base::ConstByteSpan code, std::uint6
 }
 
 bool NewProcess::has_pages(const MapImage& map) const {
-  const auto in_map = [&](const auto& runs) {  // which ascend
+  const auto in_map = [&](const auto& runs) {  // ascending
     const auto found = std::lower_bound(runs.begin(), runs.end(), map.begin,
                                         [](const auto& run, std::uint64_t begin) { return run.begin < begin; });
     return found != runs.end() && found->begin < map.end;
@@ -411,7 +410,7 @@ base::Status NewProcess::make_object(std::uint32_t object, std::vector<std::int6
   return {};
 }
 
-// With the right to write where pages come; rights are set at the end.
+// The mapping is writable if pages will come. Its final rights are set at the end.
 base::Status NewProcess::map(std::size_t index, std::vector<std::int64_t>& files, std::vector<std::int64_t>& objects) {
   const MapImage& map = image_->maps[index];
   std::int64_t file = -1;

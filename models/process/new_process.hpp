@@ -1,6 +1,6 @@
 #pragma once
-// A process in the making: what an image says, step by step. It runs none of its own instructions before the last one,
-// and when the maker ends before, however it does, the kernel kills it. (docs/adr/0059)
+// Makes a process from an image, step by step. It runs none of its own instructions before the last step. If the maker
+// ends before, for any reason, the kernel kills the process. (docs/adr/0059)
 #include <sys/types.h>
 
 #include <map>
@@ -18,67 +18,67 @@
 
 namespace perdure::process {
 
-/// Where `bytes` are free beside all `taken` ranges, which are in any order: whole pages, from `least` on; 0: nowhere.
-/// Pure.
+/// Finds an address, at least `least`, where `bytes` are free beside all `taken` ranges (in any order). It is
+/// page-aligned; 0 means that there is none. Pure.
 std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
                        std::uint64_t bytes);
 
-/// Why a process with the number of `image` cannot be made.
+/// Explains why a process with the number of `image` cannot be made.
 base::Error cannot_begin(const ProcessImage& image, int error);
 
-/// Who knows a new process and its threads by the numbers that they had.
+/// Decides in which name space a new process and its threads have their old numbers.
 enum class Numbering {
   everybody,
-  itself_if_needed,  ///< those of a name space of its own, if nobody may choose others
-  itself             ///< in any case
+  itself_if_needed,  ///< in a name space of its own, if nobody may choose numbers here
+  itself             ///< always in a name space of its own
 };
 
-/// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), pages
+/// One thread makes all calls; the kernel knows it as the tracer. The order is: begin(), make_memory(), pages
 /// (PageWriter), finish(), release().
 class NewProcess {
  public:
-  /// With the number that it had; it has carried out `operations`, and stands still. PERDURE_EXISTS: the number is
-  /// taken; PERDURE_PERMISSION: the system does not let us choose numbers.
+  /// Makes a process with its old number that has carried out `operations` and stands still. PERDURE_EXISTS: the number
+  /// is taken. PERDURE_PERMISSION: the system does not let us choose numbers.
   static base::Result<NewProcess> begin(const ProcessImage& image, const Operations& operations,
                                         Numbering numbering = Numbering::everybody);
-  /// A child of `parent`, which has carried out nothing yet; `call` makes it, with the number that it had. It stands
-  /// still, and is a copy of its parent.
+  /// Makes a child of `parent`, which has not carried out anything yet. `call` makes it with its old number. The child
+  /// stands still, and is a copy of its parent.
   static base::Result<NewProcess> begin_child(NewProcess& parent, const ProcessImage& image, const SystemCall& call);
   NewProcess(NewProcess&& other) noexcept;
   NewProcess& operator=(NewProcess&&) = delete;
-  /// Kills it, unless it was released.
+  /// Kills the process, unless it was released.
   ~NewProcess();
 
-  /// Its number for us.
+  /// Its number in our name space.
   pid_t process() const { return process_; }
-  /// The child of ours that ends when it does, and with its status.
+  /// The child of ours that ends when the process does, with its status.
   pid_t child() const { return space_ ? space_->first() : process_; }
-  /// While it is a copy of this process.
+  /// Carries out operations while the process is still a copy of this one.
   base::Status perform(const Operations& operations);
-  /// It ends, with the status that its parent is to be told (wait). `memory`, in this process and in the copy, has its
-  /// name in kNameOfEnded bytes, and 32 zeros.
+  /// Ends the process with the status that its parent gets from wait(). `memory` has the same address here and in the
+  /// copy: its name in kNameOfEnded bytes, then 32 zeros.
   base::Status end_with(std::int32_t status, std::uint64_t memory);
   static constexpr std::uint64_t kNameOfEnded = 16;
-  /// By number of an object: a descriptor that it has, which is taken from it when its memory is made.
+  /// Maps the index of a shared object to a descriptor that the process has. make_memory() closes it.
   using GivenObjects = std::map<std::uint32_t, std::int64_t>;
-  /// Its mappings, and nothing else but memory that these steps need.
+  /// Makes its mappings. The process has no other memory then, except what these steps need.
   base::Status make_memory(const GivenObjects& given = {});
-  /// Whether its memory may be huge pages from now on; its image says it at the end.
+  /// Says whether its memory may be huge pages from now on. At the end, the setting of its image applies.
   base::Status allow_huge_pages(bool allowed);
-  /// After make_memory(), for follow_missing() (page_faults.hpp). PERDURE_UNSUPPORTED: the kernel cannot, or does not
-  /// let us; PERDURE_PERMISSION: it lets only who may trace everything.
+  /// Call it after make_memory(), for follow_missing() (page_faults.hpp). PERDURE_UNSUPPORTED: the kernel cannot or may
+  /// not do it for us. PERDURE_PERMISSION: the kernel permits it only to a process that may trace everything.
   base::Result<os::Fd> take_faults();
-  /// Policies and rights of its mappings, threads, signals, timers, limits, registers.
+  /// Sets memory policies and rights, threads, signals, timers, limits and registers.
   base::Status finish();
-  /// It goes on where it was captured.
+  /// Lets it continue where it was captured.
   base::Status release();
-  /// For people, policies of memory that this kernel does not take, and what is otherwise here.
+  /// For people: memory policies that this kernel does not take, and other differences.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   NewProcess(const ProcessImage& image, pid_t process) : image_(&image), process_(process) {}
   base::Status stop_behind(const Operations& operations, const void* shared);
-  /// For us, of one that the image knows.
+  /// Translates a number of the image to our name space.
   pid_t here(std::int32_t number) const;
   base::Result<pid_t> newest_thread() const;
   base::Result<std::int64_t> ask(pid_t thread, const SystemCall& call, const std::string& what);
@@ -117,12 +117,12 @@ class NewProcess {
 
   const ProcessImage* image_;
   pid_t process_;
-  Registers registers_{};          // of the child when it stood still
-  std::uint64_t instruction_ = 0;  // carries out system calls
-  std::uint64_t foothold_ = 0;     // the only memory that is ours
+  Registers registers_{};          // of the child when it first stood still
+  std::uint64_t instruction_ = 0;  // address of a system call instruction
+  std::uint64_t foothold_ = 0;     // the only memory in it that is ours
   std::vector<pid_t> made_threads_;
   std::optional<NameSpace> space_;
-  std::map<std::int32_t, pid_t> numbers_;  // where they are others for us
+  std::map<std::int32_t, pid_t> numbers_;  // numbers in the image to ours, if they differ
   std::vector<std::string> notes_;
 };
 

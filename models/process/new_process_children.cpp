@@ -1,4 +1,4 @@
-// A process in the making that is one of several: made by its parent, which is in the making, too.
+// Makes a process of a tree: its parent, which is also new, makes it.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -35,7 +35,7 @@ base::Status NewProcess::perform(const Operations& operations) {
   return {};
 }
 
-// Its maker is told of its end first, and its parent then. What is about to end may be gone before it is told to go on.
+// First its maker collects its end, then its parent can. An ending process may be gone before it is told to continue.
 base::Status NewProcess::end_with(std::int32_t status, std::uint64_t memory) {
   const int signal = status & 0x7f;
   PERDURE_CHECK(ask({SYS_prctl, PR_SET_NAME, memory}, "set the name of"));

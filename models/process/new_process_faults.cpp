@@ -1,4 +1,4 @@
-// A process in the making is made to open what its missing pages are told by.
+// Makes a new process open a userfaultfd for its missing pages.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -20,14 +20,14 @@ base::Error cannot_wait_for_pages(pid_t process, const std::string& what, int er
           refused ? "have CAP_SYS_PTRACE (setcap cap_sys_ptrace+ep, or root)" : "", false};
 }
 
-/// What it forks, moves and drops is told of, and who waits.
+/// Reports forks, moves and drops of memory, and which thread waits.
 constexpr std::uint64_t kEvents = UFFD_FEATURE_THREAD_ID | UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP |
                                   UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP;
 
 }  // namespace
 
-// The kernel's own reads and writes of its memory wait, too: so no flag says "of the program only". It keeps no
-// descriptor.
+// The kernel's own accesses to the memory must wait too, so UFFD_USER_MODE_ONLY is not set. The process keeps no
+// descriptor of it.
 base::Result<os::Fd> NewProcess::take_faults() {
   PERDURE_TRY(const auto number,
               carry_out(process_, registers_, instruction_, {SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK}));

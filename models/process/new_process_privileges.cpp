@@ -1,4 +1,4 @@
-// A process in the making gets no more than the captured one had, whatever its maker may do.
+// Limits a new process to the rights of the captured one, whatever its maker may do.
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -10,7 +10,8 @@
 
 namespace perdure::process {
 
-// Of all threads, which are made later. It takes a privilege, without which those are given up all the same.
+// Applies to all threads, which are made later. Dropping from the bounding set needs a privilege. Without it, the
+// capabilities themselves are still dropped.
 base::Status NewProcess::give_up_bounding(const Privileges& has) {
   constexpr std::uint64_t kCapabilities = 64;
   for (std::uint64_t one = 0; one < kCapabilities; ++one) {

@@ -1,4 +1,4 @@
-// Gives a process in the making its permissions and switches (kernel_state.hpp).
+// Gives a new process its permissions and switches (kernel_state.hpp).
 #include <linux/ioprio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace perdure::process {
 namespace {
 
-/// For people, what was not done, and why; empty: it was.
+/// For people: says what was not done, and why; empty if it was.
 std::string not_done(const std::string& what, int error) {
   return error == 0 ? "" : what + ": " + std::strerror(error);
 }
@@ -62,7 +62,7 @@ base::Status NewProcess::set_state() {
   return {};
 }
 
-// A thread whose user may not set a priority goes on with that of everybody.
+// A thread whose user may not set a priority continues with the default.
 base::Status NewProcess::set_state(const ThreadImage& thread) {
   const pid_t who = here(thread.number);
   PERDURE_TRY(const ThreadState now, read_thread_state(asked(who)));
@@ -77,7 +77,7 @@ base::Status NewProcess::set_state(const ThreadImage& thread) {
   return {};
 }
 
-// The foothold is gone: nothing is asked that would be written to memory.
+// The foothold is gone, so no call may write a result to memory.
 base::Status NewProcess::set_last_state() {
   AskedThread one = asked(process_);
   constexpr std::uint64_t kGetWriteExecute = 66;  // PR_GET_MDWE

@@ -1,4 +1,4 @@
-// The last steps of a process in the making: what is set when its memory is there.
+// Carries out the last steps of making a process, after its memory is there.
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 namespace perdure::process {
 namespace {
 
-/// As prctl(PR_SET_MM, PR_SET_MM_MAP) has it.
+/// The argument of prctl(PR_SET_MM, PR_SET_MM_MAP).
 struct KernelLayout {
   std::uint64_t start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start, arg_end, env_start,
       env_end, auxiliary;
@@ -30,7 +30,7 @@ struct KernelLayout {
   std::int32_t program;
 };
 
-/// A thread of a process; the process is a copy of one thread of ours, which makes the others.
+/// Flags for a thread of a process. The process is a copy of one thread of ours, and makes its other threads.
 constexpr std::uint64_t kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
 struct Advice {
@@ -52,7 +52,7 @@ base::Status call_failed(pid_t thread, const char* what) {
 
 }  // namespace
 
-// Before pages come: huge ones are made as such.
+// Call it before pages come, so that huge pages are made as such.
 base::Status NewProcess::advise(const MapImage& map) {
   for (const Advice& one : kAdvices)
     if (map.has(one.flag))
@@ -62,12 +62,12 @@ base::Status NewProcess::advise(const MapImage& map) {
   if (!map.name.starts_with(named) || map.name.size() <= named.size()) return {};
   const std::string name = map.name.substr(named.size(), map.name.size() - named.size() - 1);
   PERDURE_TRY(const auto at, put(base::as_bytes(std::string_view(name.c_str(), name.size() + 1))));
-  constexpr std::uint64_t kSetName = 0x53564d41;  // PR_SET_VMA; a kernel without names goes on without
+  constexpr std::uint64_t kSetName = 0x53564d41;  // PR_SET_VMA; some kernels lack names, and it works without
   (void)ask({SYS_prctl, kSetName, 0, map.begin, map.bytes(), at}, "name memory of");
   return {};
 }
 
-// After pages have come: those that are there stay where they are.
+// Call it after pages have come; present pages stay where they are.
 base::Status NewProcess::set_policies() {
   for (const MapImage& map : image_->maps) {
     const auto policy = parse_policy(map.policy);
@@ -83,7 +83,7 @@ base::Status NewProcess::set_policies() {
 }
 
 base::Status NewProcess::set_rights() {
-  constexpr std::uint64_t kGuard = 102;  // MADV_GUARD_INSTALL; not in locked memory
+  constexpr std::uint64_t kGuard = 102;  // MADV_GUARD_INSTALL; not possible in locked memory
   for (const PageRun& guard : image_->guards)
     PERDURE_CHECK(ask({SYS_madvise, guard.begin, guard.pages * kPageBytes, kGuard}, "guard memory of"));
   for (const MapImage& map : image_->maps) {
@@ -94,7 +94,7 @@ base::Status NewProcess::set_rights() {
   return {};
 }
 
-// Who may not say which program it is goes on without: it is what ps and /proc/PID/exe show.
+// A process that may not set its executable continues without. Only ps and /proc/PID/exe show it.
 base::Status NewProcess::set_layout() {
   const MemoryLayout& from = image_->layout;
   std::int64_t program = -1;
@@ -122,7 +122,7 @@ base::Status NewProcess::set_layout() {
     return ask({SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, at, sizeof layout, 0}, "say where parts are of");
   };
   auto done = set();
-  // The kernel keeps the maker's program as its own while it is mapped: both are the same then.
+  // While the maker's executable is mapped, the kernel keeps it as the process's own; then both are the same.
   if (!done && (done.error().code == PERDURE_PERMISSION || done.error().code == PERDURE_BUSY)) {
     layout.program = -1;
     done = set();
@@ -132,7 +132,7 @@ base::Status NewProcess::set_layout() {
   return {};
 }
 
-// What the one who made it was told is its number in the name space.
+// The thread that made it knows its number only in its own name space.
 base::Result<pid_t> NewProcess::newest_thread() const {
   for (const pid_t thread : threads_of(process_)) {
     const bool known =
@@ -183,7 +183,7 @@ base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vect
   return {};
 }
 
-// Without processors of its own it may run where we may: it was made by us.
+// Without recorded processors it keeps those of its maker, which is us.
 base::Status NewProcess::set_schedule(const ThreadImage& thread) {
   const pid_t who = here(thread.number);
   std::vector<unsigned long> words(thread.cpus.empty() ? 0 : thread.cpus.back() / 64 + 1);
@@ -245,7 +245,7 @@ base::Status NewProcess::set_process() {
     const rlimit wanted{limit.now, limit.most};
     if (::prlimit(process_, static_cast<__rlimit_resource>(limit.resource), &wanted, nullptr) == 0) continue;
     if (errno != EPERM) return call_failed(process_, "set its limits");
-    // It may have had more than we may give: as much as may be.
+    // The program may have had more than we may give. It gets as much as possible.
     rlimit ours{};
     if (::prlimit(process_, static_cast<__rlimit_resource>(limit.resource), nullptr, &ours) != 0) continue;
     ours.rlim_cur = std::min(limit.now, ours.rlim_max);
@@ -254,7 +254,7 @@ base::Status NewProcess::set_process() {
   return {};
 }
 
-// By the instruction of the kernel's own page, which stays.
+// Uses the system call instruction of the vdso, which stays.
 base::Status NewProcess::leave_foothold() {
   PERDURE_TRY(instruction_, find_call_instruction_of(process_));
   if (!image_->dumpable) PERDURE_CHECK(ask({SYS_prctl, PR_SET_DUMPABLE, 0}, "keep from dumps"));
@@ -262,7 +262,8 @@ base::Status NewProcess::leave_foothold() {
   return set_last_state();
 }
 
-// Where the kernel looks whether an interrupted call is to be begun again, which it is not behind a call.
+// Stops the thread where the kernel decides about restarting an interrupted call. It does not do that after a call made
+// for us.
 base::Status NewProcess::settle(const ThreadImage& thread) {
   const pid_t who = here(thread.number);
   if (trace(PTRACE_INTERRUPT, who, 0, 0) < 0 || trace(PTRACE_CONT, who, 0, 0) < 0)
@@ -296,11 +297,11 @@ base::Status NewProcess::finish() {
   return {};
 }
 
-// From the first one on that runs it may end, or begin another program, before the others are released: it is the
-// program's own doing then, and of the others there is nothing left but what whoever traced them takes note of.
+// Once the first thread runs, it may end the process or start another program before other threads are released. That
+// is the program's own action. Then the tracer only has to reap the other threads.
 base::Status NewProcess::release() {
   if (space_) PERDURE_CHECK(space_->release());
-  if (image_->state.stopped) ::kill(process_, SIGSTOP);  // before its first instruction
+  if (image_->state.stopped) ::kill(process_, SIGSTOP);  // takes effect before its first instruction
   for (const ThreadImage& thread : image_->threads) {
     const bool is_first = process_ != 0;
     if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0) {

@@ -1,4 +1,4 @@
-// Timers of a process in the making.
+// Makes the timers of a new process.
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -10,9 +10,9 @@
 
 namespace perdure::process {
 
-// A new process numbers its timers from 0 on: until the number is the right one they are made and taken back.
+// A new process numbers its timers from 0. So timers are made and deleted until one has the right number.
 base::Status NewProcess::make_timer(const PosixTimer& timer) {
-  std::array<std::byte, 64> event{};  // struct sigevent: value, signal, how, thread
+  std::array<std::byte, 64> event{};  // struct sigevent: value, signal, notification, thread
   std::memcpy(event.data(), &timer.value, 8);
   std::memcpy(event.data() + 8, &timer.signal, 4);
   std::memcpy(event.data() + 12, &timer.notify, 4);
@@ -29,7 +29,7 @@ base::Status NewProcess::make_timer(const PosixTimer& timer) {
   }
 }
 
-// It has expired where nothing is left and it has an interval: its signal is pending.
+// A timer with an interval and no time left has expired: its signal is pending.
 base::Status NewProcess::make_timers() {
   for (const PosixTimer& timer : image_->posix_timers) PERDURE_CHECK(make_timer(timer));
   for (const PosixTimer& timer : image_->posix_timers) {

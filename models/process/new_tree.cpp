@@ -18,7 +18,7 @@
 namespace perdure::process {
 namespace {
 
-/// Whoever lost its parent comes to this process meanwhile.
+/// While this object lives, orphans become children of this process.
 class Subreaper {
  public:
   Subreaper() {
@@ -33,7 +33,7 @@ class Subreaper {
   int before_ = 0;
 };
 
-/// Several processes do not come back in a name space of their own: nobody is told to try that.
+/// Trees do not support a name space of their own, so the error must not suggest it.
 base::Error without_name_space(base::Error why) {
   if (why.code == PERDURE_EXISTS) why.remedy = "end that one, or wait: programs know the numbers of their processes";
   if (why.code == PERDURE_PERMISSION && !why.remedy.empty())
@@ -43,8 +43,8 @@ base::Error without_name_space(base::Error why) {
 
 }  // namespace
 
-/// What it takes to make each, and to end some: there before the first copy of this process is made, so that all copies
-/// have it.
+/// The arguments to make each process, and to end some. They exist before the first copy of this process is made, so
+/// all copies have them.
 struct NewTree::Memory {
   Memory(const TreeImage& tree, const std::vector<Kin>& kin) {
     for (const Kin& one : kin) {
@@ -65,7 +65,7 @@ struct NewTree::Memory {
   Operations kept;
   std::vector<SystemCall> calls;
   std::vector<std::uint64_t> names;
-  std::uint64_t ignored = 0, by_default = 0;  // what is done about a signal
+  std::uint64_t ignored = 0, by_default = 0;  // actions for a signal
 };
 
 NewTree::NewTree(const TreeImage& tree)
@@ -76,7 +76,7 @@ NewTree::NewTree(const TreeImage& tree)
 NewTree::NewTree(NewTree&& other) noexcept
     : tree_(other.tree_), ended_(std::move(other.ended_)), processes_(std::exchange(other.processes_, {})) {}
 
-// Parents first: what they had made comes to this process, which waits for it.
+// Kills parents first: their children become ours, and are waited for.
 NewTree::~NewTree() {
   if (processes_.empty()) return;
   const Subreaper subreaper;
@@ -141,8 +141,8 @@ base::Status NewTree::take_step(const Kin& kin, const TreeStep& step, std::size_
   return process(step.process).perform(its);
 }
 
-// Its parent has no signal of it but those of the image: what is ignored does not wait. That it ignores the usual one
-// would have the kernel forget the child; the default does as well.
+// The parent gets only signals that the image has, so it ignores the end signal meanwhile: ignored signals do not
+// become pending. But if it ignored SIGCHLD, the kernel would forget the child. The default action has the same effect.
 base::Status NewTree::end_one(std::size_t ended, std::size_t parent, const Memory& memory) {
   const EndedProcess& one = tree_->ended[ended];
   const auto signal = static_cast<std::uint64_t>(one.kin.end_signal);
@@ -157,7 +157,7 @@ base::Status NewTree::end_one(std::size_t ended, std::size_t parent, const Memor
   return process(parent).perform(after);
 }
 
-// The root first: nobody else can end it once it runs.
+// The root goes first, because no other process can end it once it runs.
 base::Status NewTree::release() {
   for (std::size_t i = 0; i < tree_->processes.size(); ++i) {
     const auto released = process(i).release();

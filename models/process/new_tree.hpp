@@ -1,5 +1,5 @@
 #pragma once
-// Processes in the making that are a tree: each is made by its parent.
+// Makes the processes of a tree, each by its parent.
 #include <memory>
 #include <vector>
 
@@ -9,11 +9,12 @@
 
 namespace perdure::process {
 
-/// All calls by one thread, as of NewProcess.
+/// One thread makes all calls, as for NewProcess.
 class NewTree {
  public:
-  /// All of `tree`, each where it belongs, and standing still; those that have ended have. `kin` of all are those of
-  /// the tree, or what is to be instead of them. Each has carried out its `operations`. When it fails none is left.
+  /// Makes all processes of `tree`, each in its session and group. They stand still; those that had ended are zombies
+  /// again. `kin` has the numbers of the tree, or replacements for them. Each process has carried out its `operations`.
+  /// On failure none is left.
   static base::Result<NewTree> begin(const TreeImage& tree, const std::vector<Kin>& kin,
                                      const std::vector<Operations>& operations);
   NewTree(NewTree&& other) noexcept;
@@ -21,9 +22,9 @@ class NewTree {
   /// Kills them, unless they were released.
   ~NewTree();
 
-  /// Those that live, as the tree has them.
+  /// The living processes, in the order of the tree.
   NewProcess& process(std::size_t index) { return *processes_[index]; }
-  /// All go on where they were captured.
+  /// Lets all continue where they were captured.
   base::Status release();
 
  private:
@@ -35,8 +36,8 @@ class NewTree {
   const ProcessImage& image_of(std::size_t process) const;
 
   const TreeImage* tree_;
-  std::vector<ProcessImage> ended_;                     // as much of those that have ended as it takes to make them
-  std::vector<std::unique_ptr<NewProcess>> processes_;  // those that have ended last; nothing: not made yet
+  std::vector<ProcessImage> ended_;  // images of ended processes, with only the fields needed to make them
+  std::vector<std::unique_ptr<NewProcess>> processes_;  // ended ones are last; null: not made yet
 };
 
 }  // namespace perdure::process

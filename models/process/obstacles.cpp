@@ -20,7 +20,7 @@ std::string list_of(const std::vector<pid_t>& processes) {
 void add_namespaces(const ProcessFacts& facts, std::vector<Obstacle>& all) {
   for (const auto& [kind, name] : facts.namespaces) {
     const auto here = facts.namespaces_here.find(kind);
-    // Of time, the image says what its clocks were (clocks.hpp).
+    // The time name space does not matter: the image has the values of its clocks (clocks.hpp).
     const bool matters = kind != "cgroup" && kind != "time" && here != facts.namespaces_here.end() && !name.empty();
     if (matters && here->second != name)
       all.push_back({"its " + kind + " name space is another one than that of this program",
@@ -64,7 +64,7 @@ void add_threads(const ProcessFacts& facts, std::vector<Obstacle>& all) {
   if (any([](const ThreadFacts& one) { return one.status.seccomp != 0; }))
     all.push_back({"it has seccomp filters", "they would forbid the calls that bring it back, and are not kept",
                    "start it without its sandbox", ""});
-  constexpr int kDeadline = 6;  // SCHED_DEADLINE, of the kernel's headers
+  constexpr int kDeadline = 6;  // SCHED_DEADLINE, from the kernel's headers
   if (any([](const ThreadFacts& one) { return (one.policy & ~SCHED_RESET_ON_FORK) == kDeadline; }))
     all.push_back({"a thread is scheduled by deadlines (SCHED_DEADLINE)", "its times are not captured",
                    "chrt --other --pid 0 THREAD", ""});

@@ -18,7 +18,7 @@ constexpr const char* kOfAKernel = "the kernel's state behind it is not captured
 constexpr const char* kOfADevice = "what the device keeps for it is not captured";
 constexpr const char* kAboutOthers = "it is about other processes";
 
-/// The first that a link begins with.
+/// The first entry applies whose text begins the link.
 constexpr std::array kRefused = {
     Refused{"anon_inode:[io_uring]", "io_uring", "operations may be under way in it"},
     Refused{"anon_inode:[perf_event]", "a counter of perf", kOfAKernel},
@@ -68,7 +68,7 @@ bool is_of_others(const SignalOwner& owner, pid_t process) {
   return owner.kind != SignalOwner::Kind::nobody && owner.id != process;
 }
 
-/// What of a file cannot be kept, the first thing that there is.
+/// Returns the first obstacle of a file, if any.
 std::optional<Obstacle> of_known(const SeenFile& seen, pid_t process) {
   const std::string name = "'" + seen.link + "'";
   const std::string other_end = "its other end is open in other processes, which would not know of a new one";

@@ -15,7 +15,7 @@ struct RefusedMap {
 constexpr const char* kBehindTheMap = "the kernel's state behind it is not captured";
 constexpr const char* kOfItsDevice = "what the device keeps for it is not captured";
 
-/// The first that a name begins with.
+/// The first entry applies whose text begins the name.
 constexpr std::array kRefusedMaps = {
     RefusedMap{"/secretmem", "secret memory (memfd_secret)", "nobody but the program may read it"},
     RefusedMap{"/SYSV", "System V shared memory", "other processes may have it, and it stays when they end"},

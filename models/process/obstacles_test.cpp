@@ -178,7 +178,7 @@ TEST(Obstacles, AreOtherProcessesThatHaveTheSame) {
   auto seen = look_at_files(child.process(), together);
   ASSERT_TRUE(seen);
   EXPECT_THAT(obstacles_of_files(*seen), ElementsAre(names(mine, "fd:900"), names(mine, "fd:901")));
-  // What others had is not looked for again.
+  // The second look does not search other processes again.
   LookChoices again;
   again.before = &*seen;
   EXPECT_EQ(obstacles_of_files(*look_at_files(child.process(), again)), obstacles_of_files(*seen));

@@ -1,4 +1,4 @@
-// Whether the open files of an image fit together.
+// Checks that the open files of an image are consistent.
 #include <algorithm>
 #include <set>
 
@@ -22,7 +22,7 @@ std::string wrong_numbers(const OpenFiles& all) {
   return std::find(meant.begin(), meant.end(), false) == meant.end() ? "" : "an open file has no descriptor";
 }
 
-/// Content is of one kind of file only: what has names, pipes, files.
+/// A content may belong to only one kind of file: unlinked file, memfd, pipe or FIFO.
 std::string wrong_contents(const OpenFiles& all) {
   constexpr std::size_t kNobody = 0;
   std::vector<std::size_t> kinds(all.contents.size(), kNobody);
@@ -63,7 +63,7 @@ std::string wrong_peers(const OpenFiles& all) {
   return "";
 }
 
-/// How deep epolls watch epolls below a file; more than kMostNested for those that watch themselves.
+/// Measures how deeply epolls below a file watch each other; more than kMostNested if one watches itself.
 class PollDepth {
  public:
   static constexpr unsigned kMostNested = 5;
@@ -85,7 +85,7 @@ class PollDepth {
   std::vector<unsigned> known_;
 };
 
-/// What the kernel refuses, and would be found only when half is done: an epoll that watches itself, or too deeply.
+/// The kernel refuses an epoll that watches itself or is nested too deeply. A resume would fail halfway.
 std::string wrong_polls(const OpenFiles& all) {
   for (const auto& file : all.files)
     if (const auto* set = poll_set_of(file))
@@ -109,7 +109,7 @@ std::string wrong_items(const OpenFiles& all) {
   return "";
 }
 
-/// What the parts say of themselves: a decoder asked them, who else made them may not have.
+/// Repeats the checks of the parts. A decoder made them, but other makers of the data may not have.
 std::string wrong_parts(const OpenFiles& all) {
   const auto of = [](const auto& part) -> std::string {
     if constexpr (base::CanBeWrong<std::remove_cvref_t<decltype(part)>>) return part.wrong();

@@ -26,7 +26,7 @@ base::Status cannot_give(std::uint64_t address, int error) {
   return base::fail(base::errno_error(error, at.str(), "image"));
 }
 
-/// Some memory of it is followed.
+/// Returns whether some of its memory is followed.
 bool waits_for_pages(pid_t process) {
   std::istringstream lines(proc_text("/proc/" + std::to_string(process) + "/smaps"));
   for (std::string line; std::getline(lines, line);)
@@ -34,7 +34,7 @@ bool waits_for_pages(pid_t process) {
   return false;
 }
 
-/// Orphans: whoever waits for a page says its number when it is made to look again.
+/// Kills forked orphans. A thread that is woken and still lacks its page reports its number again.
 void end_who_waits(int faults, std::vector<int>& all, std::vector<os::Fd>& made) {
   constexpr std::uint64_t kLeastAddress = 0x10000;
   uffdio_range everything{kLeastAddress, kAddressEnd - kLeastAddress};
@@ -76,7 +76,7 @@ void wake(int faults, std::uint64_t page) {
   (void)::ioctl(faults, UFFDIO_WAKE, &range);
 }
 
-// A question that changes nothing: no memory is protected by this descriptor.
+// This request changes nothing, because no memory is protected by this descriptor.
 bool is_gone(int faults) {
   constexpr std::uint64_t kSomePage = 0x10000;
   uffdio_writeprotect nothing{{kSomePage, kPageBytes}, UFFDIO_WRITEPROTECT_MODE_DONTWAKE};
@@ -106,7 +106,7 @@ std::vector<uffd_msg> read_events(int faults) {
 }
 
 void end_unserved(pid_t number, int process, const std::vector<int>& faults) {
-  // Who stands still forks no more: what it made is still its child.
+  // A stopped process forks no more, and its children are still listed.
   (void)::syscall(SYS_pidfd_send_signal, process, SIGSTOP, nullptr, 0);
   os::sleep_ns(1'000'000);
   std::vector<os::Fd> family;

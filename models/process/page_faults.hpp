@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel offers to who gives a process its pages when it first touches them (userfaultfd): the calls alone.
+// Wraps the userfaultfd calls that give a process its pages on first access.
 #include <linux/userfaultfd.h>
 #include <sys/types.h>
 
@@ -12,37 +12,37 @@
 
 namespace perdure::process {
 
-/// What became of an attempt to give a process pages.
+/// The outcome of giving a process pages.
 enum class Given {
   all,
-  some,      ///< the first ones
-  there,     ///< the first one is there already
-  not_now,   ///< the kernel waits for us to read an event
-  no_memory  ///< nothing is followed there (any more)
+  some,      ///< only the first ones
+  there,     ///< the first one is already present
+  not_now,   ///< the kernel waits until we read an event
+  no_memory  ///< the address is not followed (any more)
 };
 
-/// Of the first of `bytes`: how many, and how that ended. Nothing: the process has no memory any more.
+/// How many of the bytes were given, from the first on, and the outcome. Nothing: the process has no memory any more.
 struct GivenPages {
   Given given = Given::all;
   std::uint64_t bytes = 0;
 };
 base::Result<std::optional<GivenPages>> give_pages(int faults, std::uint64_t address, base::ConstByteSpan bytes);
-/// A page of zeros. `some` is not one of its answers.
+/// Gives a page of zeros. Never returns `some`.
 base::Result<std::optional<Given>> give_zeros(int faults, std::uint64_t page);
-/// The threads that wait there look again.
+/// Lets threads that wait for this page retry.
 void wake(int faults, std::uint64_t page);
 
-/// The process of `faults` has no memory any more: nobody reads or writes a page of it.
+/// Returns whether the process of `faults` has no memory any more, so that it cannot access a page.
 bool is_gone(int faults);
-/// Whether threads that touch what is missing there wait for us, from now on. An error number.
+/// Makes threads wait for us when they touch missing pages. Returns 0 or an error number.
 int follow_missing(int faults, std::uint64_t begin, std::uint64_t end);
 int follow_no_more(int faults, std::uint64_t begin, std::uint64_t end);
 
-/// What has come since. Whoever moves or drops memory goes on when this returns.
+/// Returns events since the last call. Threads that move or drop memory continue once their event is read.
 std::vector<uffd_msg> read_events(int faults);
 
-/// Kills the process, and those that it forked and that wait for pages, too; returns when all memory of `faults` is
-/// gone, so that the descriptors may be closed: a thread that waits would go on with a page of zeros else.
+/// Kills the process, and its forks that wait for pages. Returns when all memory of `faults` is gone, so that the
+/// descriptors may be closed. Closed earlier, a waiting thread would continue with a page of zeros.
 void end_unserved(pid_t number, int process, const std::vector<int>& faults);
 
 }  // namespace perdure::process

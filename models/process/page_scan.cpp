@@ -22,7 +22,7 @@ struct PageScan {
   std::uint64_t size, flags, begin, end, walk_end, regions, region_count, most_pages, inverted, all_of, any_of, tell;
 };
 constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
-constexpr std::uint64_t kProtect = 1 << 0;  // what is followed; what is not is passed over
+constexpr std::uint64_t kProtect = 1 << 0;  // only followed pages; others are skipped
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void append_pages(std::vector<PageRun>& runs, std::uint64_t begin, std::uint64_t
 
 namespace {
 
-/// Calls take(begin, end, categories) for pages that are alike in what `tell` asks for.
+/// Calls take(begin, end, categories) for ranges whose categories in `tell` are equal.
 template <class Take>
 bool scan_each(int pagemap, std::uint64_t begin, std::uint64_t end, const PageCategories& wanted, std::uint64_t tell,
                std::uint64_t flags, Take take) {
@@ -58,8 +58,8 @@ bool scan_each(int pagemap, std::uint64_t begin, std::uint64_t end, const PageCa
     const auto told = std::span(regions).first(static_cast<std::size_t>(found));
     for (const PageRegion& region : told) take(region.begin, region.end, region.categories);
     if (told.size() < regions.size()) return true;
-    // Where the kernel says that it ended is, when it has copied regions to us several times, where it did so first
-    // (seen in 6.18).
+    // After several copies of regions to us, the kernel's walk_end is wrong: it is the end of the first copy (seen in
+    // 6.18).
     at = std::max(arguments.walk_end, told.back().end);
   }
   return true;
@@ -82,7 +82,7 @@ struct Scanned {
   std::vector<PageRun> present, unwritten, guards;
 };
 
-/// What a kernel may be asked to tell: one that does not know guards refuses to be asked about them.
+/// Returns the guard category if this kernel knows it. Other kernels refuse a request with it.
 std::uint64_t guards_known() {
   static const std::uint64_t known = [] {
     const int own = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,7 @@ Scanned scan_followed(int pagemap, const PageRun& memory) {
     append_pages(scanned.present, begin, end);
     if ((categories & kTold) == PageCategories::followed) append_pages(scanned.unwritten, begin, end);
   };
-  // Present and swapped are told of, too: the kernel names no page of which it has nothing to tell.
+  // Present and swapped are requested too: the kernel skips a page without any requested category.
   const std::uint64_t tell = kTold | PageCategories::present | PageCategories::swapped | guards_known();
   if (!scan_each(pagemap, memory.begin, memory.end(), wanted, tell, 0, take)) return {};
   scanned.whole = true;
@@ -160,7 +160,7 @@ FollowedPages look_at_followed(int pagemap, const std::vector<PageRun>& memory) 
   const auto large = std::count_if(pieces.begin(), pieces.end(),
                                    [](const PageRun& piece) { return piece.pages * kPageBytes == kScannedByOne; });
   const auto most = std::min<std::size_t>({static_cast<std::size_t>(large), os::own_cpus().count(), kMostScanners});
-  for (std::size_t i = 1; i < most; ++i)  // one that cannot be begun is not missed
+  for (std::size_t i = 1; i < most; ++i)  // it is faster with them, and works without
     (void)others.start("scan pages", work, [](const base::Error&) { return false; });
   work();
   others.join();

@@ -18,8 +18,8 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::size_t kPartsOfACall = 512;  // the kernel takes 1024
-// Of a node: more threads wait for each other where the kernel notes which pages are there.
+constexpr std::size_t kPartsOfACall = 512;  // the kernel accepts 1024
+// Threads for one node. With more, they wait for each other where the kernel enters pages.
 constexpr std::size_t kMostWriters = 4;
 constexpr std::uint64_t kLeastBytesOfAWriter = 8 * base::MiB;
 
@@ -32,7 +32,7 @@ os::CpuSet cpus_on(const MachineImage& machine, std::uint32_t node) {
   return cpus;
 }
 
-/// The calling thread, for the rest of its life. False: the kernel refuses it.
+/// Sets the policy of the calling thread for the rest of its life. Returns false if the kernel refuses it.
 bool prefer_node(std::uint32_t node) {
   const auto words = node_words({node});
   return ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, words.data(), words.size() * 64) == 0;
@@ -90,7 +90,7 @@ base::Status PageWriter::allow(bool huge, const AllowHuge& allow_huge) {
 
 base::Status PageWriter::end(const AllowHuge& allow_huge) { return allow(true, allow_huge); }
 
-// In parts that lie in one huge page each, of which every writer gets some.
+// Splits at huge pages, so that each writer gets some.
 void PageWriter::add(Parts& small, Parts& huge, std::uint64_t address, base::ConstByteSpan bytes) const {
   for (std::uint64_t done = 0; done < bytes.size();) {
     const std::uint64_t at = address + done, block = at / kHugePageBytes * kHugePageBytes;
@@ -124,7 +124,7 @@ base::Status PageWriter::write(pid_t process, std::uint64_t begin, base::ConstBy
   return {};
 }
 
-// Whoever is refused a thread writes by itself: pages are more than their places.
+// If no thread can be started, this one writes: the pages matter more than their nodes.
 base::Status PageWriter::write_on(std::optional<std::uint32_t> node, pid_t process, const Parts& parts) {
   std::uint64_t bytes = 0;
   for (const Part& part : parts) bytes += part.bytes.size();
@@ -181,7 +181,7 @@ base::Status PageWriter::write_parts(pid_t process, const Part* parts, std::size
       bytes += part.bytes.size();
     }
     const auto written = ::process_vm_writev(process, here.data(), some, there.data(), some, 0);
-    if (written < 0 || static_cast<std::uint64_t>(written) != bytes)  // says where it fails
+    if (written < 0 || static_cast<std::uint64_t>(written) != bytes)  // the error has the address
       for (std::size_t i = 0; i < some; ++i)
         PERDURE_CHECK(write_memory(process, parts[done + i].address, parts[done + i].bytes));
     done += some;

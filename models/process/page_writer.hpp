@@ -1,5 +1,5 @@
 #pragma once
-// Pages of an image, as they come, into a process in the making: each onto the node of memory that it belongs to.
+// Writes pages of an image to a new process, each on its NUMA node.
 #include <functional>
 #include <optional>
 #include <vector>
@@ -12,35 +12,35 @@ namespace perdure::process {
 
 inline constexpr std::uint64_t kHugePageBytes = 2 * base::MiB;
 
-/// Addresses of those huge pages, ascending, that may be made as such: at least half of each has content, all of it on
-/// one node of `placement`. The kernel would take the others whole from the node of whichever page is written first.
-/// Pure.
+/// Returns the addresses of huge pages, ascending, that may be made as such. At least half of each has content, all of
+/// it on one node of `placement`. The kernel would allocate other ones entirely on the node of the page that is written
+/// first. Pure.
 std::vector<std::uint64_t> huge_blocks(const ProcessImage& image, const Placement& placement);
 
-/// The kernel takes memory for a page that another process writes by the policy of the mapping, which is none yet, and
-/// then by that of the thread that writes. So each page is written by a thread of ours that runs on its node and
-/// prefers its memory; whoever calls is left as it is.
+/// For a page that another process writes, the kernel uses the policy of the mapping, which is none yet. Then it uses
+/// the policy of the writing thread. So threads of ours write each page: they run on its node, and prefer its memory.
+/// The calling thread is not changed.
 class PageWriter {
  public:
-  /// Says whether the process may have huge pages from now on.
+  /// Permits or forbids huge pages in the process from now on.
   using AllowHuge = std::function<base::Status(bool)>;
-  /// Of pages that `placement` has no nodes for: wherever the kernel puts them.
+  /// Pages whose node is not in `placement` go wherever the kernel puts them.
   PageWriter(const ProcessImage& image, const Placement& placement, const MachineImage& here);
 
-  /// From now on pages go to `give`, from the same threads, and huge ones are not chosen any more.
+  /// From now on the same threads pass pages to `give`, and choose no huge pages.
   using Give = std::function<base::Status(std::uint64_t address, base::ConstByteSpan bytes)>;
   void give_by(Give give) { give_ = std::move(give); }
-  /// `bytes`: those from `begin` on of all pages (ProcessImage::all_pages).
+  /// `bytes` begin at position `begin` of all pages (ProcessImage::all_pages).
   base::Status write(pid_t process, std::uint64_t begin, base::ConstByteSpan bytes, const AllowHuge& allow_huge);
-  /// After the last one: huge pages are as the process had them.
+  /// Call it after the last page. It restores the process's setting for huge pages.
   base::Status end(const AllowHuge& allow_huge);
-  /// The kernel refused a node of memory to our threads (a control group may).
+  /// The kernel refused our threads a node, for example because of a control group.
   bool refused() const { return refused_; }
 
  private:
   struct Section {
-    std::uint64_t end = 0;              // of its bytes among all pages
-    std::optional<std::uint32_t> node;  // here
+    std::uint64_t end = 0;              // its end among the bytes of all pages
+    std::optional<std::uint32_t> node;  // on this machine
   };
   struct Part {
     std::uint64_t address = 0;
@@ -58,7 +58,7 @@ class PageWriter {
   std::vector<std::uint64_t> huge_;
   const MachineImage* here_;
   bool places_ = false, no_huge_pages_ = false, refused_ = false;
-  std::optional<bool> allowed_;  // what the process was told last
+  std::optional<bool> allowed_;  // the last setting for the process
   Give give_;
 };
 

@@ -1,4 +1,4 @@
-// What comes to which node of memory is tested where there are several (tests/numa); here there may be one.
+// Tests which pages are written, and how. tests/numa tests their nodes on machines with several; here there may be one.
 #include "process/page_writer.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(HugeBlocks, HaveHalfOfTheirPagesOnOneNode) {
   EXPECT_THAT(huge_blocks(image, to_nodes({{0, 3}, {1, 3}})), ElementsAre(at, next)) << "that are one here";
 }
 
-/// Memory of this process that is written as another one's.
+/// Memory of this process, written as if it were another's.
 class OwnMemory {
  public:
   explicit OwnMemory(std::uint64_t pages) : bytes_(pages * kPageBytes) {
@@ -56,7 +56,7 @@ struct Written {
   std::vector<bool> huge;  ///< what the process was told
 };
 
-/// Pages [0, 4) and [12, 16) of node 0, and those between of node 1, in two pieces.
+/// Writes pages [0, 4) and [12, 16) of node 0, and those between of node 1, in two pieces.
 Written write_sixteen(const MachineImage& here, bool of_memory, const MachineImage& then) {
   constexpr std::uint64_t kPages = 16;
   const OwnMemory memory(kPages);

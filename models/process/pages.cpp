@@ -21,7 +21,7 @@ constexpr std::uint64_t kEntryPresent = 1ULL << 63, kEntrySwapped = 1ULL << 62, 
 
 std::string pagemap_of(pid_t process) { return "/proc/" + std::to_string(process) + "/pagemap"; }
 
-/// Calls use(address, entry) for each page, in their order: 8 bytes a page.
+/// Calls use(address, entry) for each page, in order; an entry has 8 bytes.
 template <class Use>
 base::Status each_entry(const os::File& pagemap, std::uint64_t begin, std::uint64_t end, Use use) {
   std::vector<std::uint64_t> entries(8192);
@@ -37,7 +37,7 @@ base::Status each_entry(const os::File& pagemap, std::uint64_t begin, std::uint6
   return {};
 }
 
-// Whoever may not see page numbers cannot tell the kernel's page of zeros from others; what is zero is found later
+// Without the right to see page numbers, the kernel's zero page looks like others. Zeros are found later
 // (zero_pages.hpp).
 base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
   std::vector<PageRun> runs;
@@ -50,7 +50,7 @@ base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const M
 
 constexpr std::size_t kPagesAtOnce = 4096;
 
-/// Of each page its node; below 0: it has none now.
+/// Returns the node of each page; below 0: it has none now.
 base::Status ask_nodes(pid_t process, const std::vector<void*>& pages, std::vector<int>& nodes) {
   nodes.assign(pages.size(), -1);
   if (::syscall(SYS_move_pages, process, pages.size(), pages.data(), nullptr, nodes.data(), 0) >= 0) return {};
@@ -75,7 +75,7 @@ base::Status add_by_node(pid_t process, const PageRun& run, std::map<std::uint32
     for (std::uint64_t i = 0; i < count; ++i) {
       if (places[i] >= 0) last = static_cast<std::uint32_t>(places[i]);
       const std::uint64_t at = run.begin + (done + i) * kPageBytes;
-      if (at == run.begin) {  // what ends there may be of another mapping
+      if (at == run.begin) {  // the run before may be in another mapping
         all[last].runs.push_back({at, 1});
       } else {
         append_pages(all[last].runs, at, at + kPageBytes);
@@ -110,8 +110,8 @@ base::Result<std::vector<PageRun>> pages_there(pid_t process, const std::vector<
   return there;
 }
 
-// What this process has not touched may be there all the same, and to read it in its memory would make it touch it.
-// Where the kernel does not let us see the memory itself, all of it is taken.
+// Pages that this process has not touched may exist too, and reading them in its memory would touch them. If the kernel
+// does not let us see the memory itself, all pages count as written.
 base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& map) {
   std::vector<PageRun> runs;
   char name[64];
@@ -135,7 +135,8 @@ base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& 
 
 std::vector<PageRun> join_near_runs(std::vector<PageRun> runs, const std::vector<MemoryMap>& maps, std::size_t most) {
   if (runs.size() <= most) return runs;
-  std::vector<std::uint64_t> gaps(runs.size(), ~std::uint64_t{0});  // before each; the first of a mapping cannot join
+  std::vector<std::uint64_t> gaps(runs.size(), ~std::uint64_t{0});  // before each run; runs of different mappings
+                                                                    // cannot be joined
   auto map = maps.begin();
   for (std::size_t i = 1; i < runs.size(); ++i) {
     while (map != maps.end() && map->end <= runs[i - 1].begin) ++map;

@@ -1,5 +1,5 @@
 #pragma once
-// Which pages of a process have content that is nowhere else, and on which nodes of memory they are.
+// Finds pages of a process whose content exists nowhere else, and their NUMA nodes.
 #include <sys/types.h>
 
 #include <vector>
@@ -10,25 +10,25 @@
 
 namespace perdure::process {
 
-/// Pages of memory of the process's own in `map`, ascending: those that it wrote, swapped out or not. Not those that
-/// were never touched, or only read, and none of a file. Guards are added to `guards`. The process stands still.
+/// Returns the private pages in `map` that the process wrote, ascending, swapped out or not. It leaves out pages that
+/// were never touched or only read, and pages of a file. Adds guard regions to `guards`. The process must stand still.
 base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map, std::vector<PageRun>& guards);
-/// Those of `runs` that the process has, ascending, whatever they hold: pages of zeros, too.
+/// Returns the pages of `runs` that are present, ascending, including pages of zeros.
 base::Result<std::vector<PageRun>> pages_there(pid_t process, const std::vector<PageRun>& runs);
-/// Of shared memory that is no file's: what some process wrote, whether this one has it mapped now or not.
+/// For anonymous shared memory: returns pages that any process wrote, whether or not this one maps them now.
 base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& map);
 
-/// A reader's limit on the items of a record is some four million: each run is three.
+/// A reader accepts some four million items in a record; each run is three.
 inline constexpr std::size_t kMostPageRuns = 500'000;
 
-/// Runs, so that at most `most` are left: those that are nearest to each other become one, within `maps` only. The
-/// pages between them read as zeros or as the file's. Pure.
+/// Merges the nearest runs until at most `most` are left, only within `maps`. The pages between them read as zeros, or
+/// as the file's. Pure.
 std::vector<PageRun> join_near_runs(std::vector<PageRun> runs, const std::vector<MemoryMap>& maps, std::size_t most);
 
-/// How many nodes of memory this machine has; at least 1.
+/// Returns the number of NUMA nodes of this machine; at least 1.
 unsigned count_nodes();
-/// The same pages by node, nodes ascending. Asked for are those of mappings of which `known` does not say it: some 100
-/// ns each. What is nowhere now (swapped out) is where the page before it is.
+/// Groups pages by node, nodes ascending. It asks the kernel for pages in mappings that `known` does not tell; this
+/// takes some 100 ns each. A swapped-out page counts to the node of the page before it.
 base::Result<std::vector<NodePages>> pages_by_node(pid_t process, const std::vector<PageRun>& runs, unsigned nodes,
                                                    const SoleNodes& known = {});
 

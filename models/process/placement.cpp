@@ -29,7 +29,7 @@ plan::MachineUsage usage_of(const ProcessImage& image) {
   return use;
 }
 
-/// Everything where it was.
+/// Keeps everything where it was.
 Placement as_it_was(const ProcessImage& image) {
   Placement same;
   for (const auto& thread : image.threads) same.cpus.push_back(thread.cpus);
@@ -38,7 +38,7 @@ Placement as_it_was(const ProcessImage& image) {
   return same;
 }
 
-/// With other nodes; what has none any more is counted.
+/// Replaces the nodes, and counts a policy that has none left.
 MemoryPolicy policy_here(const MemoryPolicy& policy, const Placement& placement, std::size_t& lost) {
   const auto here = [&](std::uint32_t node) -> std::optional<std::uint32_t> {
     const auto found = placement.nodes.find(node);

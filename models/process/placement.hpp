@@ -1,6 +1,6 @@
 #pragma once
-// Where threads, pages and policies of memory of an image go on this machine. Pure. (Goes on from A. Saini,
-// Affinity-Aware Checkpoint Restart, 2014, chapters 3 and 4.)
+// Decides where threads, pages and memory policies of an image go on this machine. Pure. It extends A. Saini,
+// Affinity-Aware Checkpoint Restart, 2014, chapters 3 and 4.
 #include <map>
 #include <optional>
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace perdure::process {
 
-/// What comes back of where a process was.
+/// Selects which affinity of a process is restored.
 enum class AffinityMode {
-  keep,   ///< masks of threads, pages and policies of memory
+  keep,   ///< processor masks of threads, pages and memory policies
   cores,  ///< masks
   pages,  ///< pages and policies
-  none,   ///< nothing: threads run where their maker may, and pages are wherever the kernel puts them
+  none,   ///< nothing: threads run where their maker may, and the kernel places pages
   reset   ///< as none, but threads may run everywhere on the machine
 };
-/// As the option `affinity` has it; nothing: there is no such mode.
+/// Parses a value of the option `affinity`. Returns nothing if there is no such mode.
 std::optional<AffinityMode> affinity_mode(std::string_view text);
 
 struct AffinityChoices {
@@ -29,21 +29,21 @@ struct AffinityChoices {
 };
 
 struct Placement {
-  std::vector<std::vector<std::uint32_t>> cpus;  ///< of each thread, ascending; empty: where its maker may run
-  bool of_memory = false;                        ///< pages and policies have places
-  /// By number of then; one that is not here: it was not known what it is.
+  std::vector<std::vector<std::uint32_t>> cpus;  ///< for each thread, ascending; empty: wherever its maker may run
+  bool of_memory = false;                        ///< whether pages and policies are placed
+  /// From node numbers at the capture to present ones. Nodes of unknown topology are missing.
   std::map<std::uint32_t, std::uint32_t> nodes;
-  std::vector<std::string> notes;  ///< for people: what was apart and is not any more
+  std::vector<std::string> notes;  ///< for people: threads or pages that were apart and now share a place
 };
 
-/// On the machine that it was captured on, and on one like it, everything is where it was. `here` may be unknown: then
-/// it is taken to be like that.
+/// On the machine of the capture, or one like it, everything goes where it was. If `here` is unknown, it is assumed to
+/// be like that machine.
 Placement place(const ProcessImage& image, const MachineImage& here, AffinityChoices choices);
-/// Masks and policies of `image` become those of the placement. A policy all of whose nodes are nowhere is none any
-/// more, and a note says so.
+/// Applies the placement to masks and policies of `image`. If none of a policy's nodes exists here, the policy is
+/// removed and a note says so.
 void apply(Placement& placement, ProcessImage& image);
 
-/// Pages of nodes where a thread may run come first, those of the others (orphans) last.
+/// Orders pages: those on nodes where a thread may run come first, the others (orphans) last.
 void put_orphans_last(ProcessImage& image);
 
 }  // namespace perdure::process

@@ -11,7 +11,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-/// Two hardware threads in cores of their own on each node.
+/// Makes nodes with two cores each, and one hardware thread per core.
 MachineImage nodes_numbered(std::vector<std::uint32_t> numbers) {
   MachineImage machine;
   for (unsigned n = 0; n < numbers.size(); ++n) machine.machine.nodes.push_back({{{2 * n}, {2 * n + 1}}, 0});

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t kMostTimers = 1 << 16;
 
-/// "signal/tid.812": how, and whom.
+/// Parses notification and receiver: "signal/tid.812".
 bool parse_notify(std::string_view text, PosixTimer& timer) {
   const auto slash = text.find('/'), dot = text.find('.');
   if (slash == std::string_view::npos || dot == std::string_view::npos || dot < slash) return false;
@@ -35,7 +35,7 @@ bool parse_signal(std::string_view text, PosixTimer& timer) {
   return number_of(text, timer.value, 16);
 }
 
-/// A line of a timer, whose first one is "ID".
+/// Parses a line of a timer. Its first line is "ID".
 bool parse_timer_line(std::string_view line, std::vector<PosixTimer>& timers) {
   const auto colon = line.find(':');
   if (colon == std::string_view::npos) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// Timers of timer_create, as an image has them.
+// An image stores timers of timer_create in this form.
 #include <array>
 #include <optional>
 #include <string>
@@ -14,21 +14,21 @@ namespace perdure::process {
 class Scratch;
 
 struct PosixTimer {
-  std::int32_t id = 0;  ///< the kernel's, which the C library keeps
+  std::int32_t id = 0;  ///< the kernel's id, which the C library keeps
   std::int32_t clock = 0;
   std::int32_t notify = 0;  ///< SIGEV_SIGNAL, SIGEV_NONE, SIGEV_THREAD_ID
   std::int32_t signal = 0;
   std::uint64_t value = 0;                ///< that the signal carries
-  std::int32_t thread = 0;                ///< that gets it, with SIGEV_THREAD_ID
-  std::array<std::int64_t, 4> setting{};  ///< interval in s and ns, time left in s and ns; 0 left: it does not run
+  std::int32_t thread = 0;                ///< the thread that gets the signal, with SIGEV_THREAD_ID
+  std::array<std::int64_t, 4> setting{};  ///< interval in s and ns, time left in s and ns; 0 left: disarmed
   friend bool operator==(const PosixTimer&, const PosixTimer&) = default;
   PERDURE_FIELDS(id, clock, notify, signal, value, thread, setting)
   std::string wrong() const;
 };
 
-/// What /proc/PID/timers says, ascending by id; `setting` is not there. Nothing when it is not understood. Pure.
+/// Parses /proc/PID/timers, ascending by id; `setting` is not in it. Returns nothing if it is malformed. Pure.
 std::optional<std::vector<PosixTimer>> parse_timers(std::string_view text);
-/// Of a process that stands still: `text` is its file. What is left the thread asks for itself.
+/// For a process that stands still; `text` is its /proc/PID/timers. Its thread asks the kernel for the remaining times.
 base::Result<std::vector<PosixTimer>> read_timers(std::string_view text, Scratch& scratch, const std::string& object);
 
 }  // namespace perdure::process

@@ -1,4 +1,5 @@
-// Programs whose pages are copied while they run: what comes back is what they were when they stood still.
+// Tests copying of pages while a program runs: the resumed program must have its state of the moment when it stood
+// still.
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
@@ -41,7 +42,7 @@ bool kernel_follows() {
   return follows;
 }
 
-/// `between` is called while it is followed, before it stands still, and `stands` when it does.
+/// Calls `between` while the process is followed and runs, and `stands` when it stands still.
 base::Result<CapturedImage> capture_pre_copied(pid_t process, const std::function<void()>& between,
                                                const std::function<void()>& stands) {
   PERDURE_TRY(auto guard, Guard::start());
@@ -89,7 +90,7 @@ TEST_P(PreCopies, EndAsIfNothingHadBeen) {
     pause();
     std::string so_far;
     const auto captured = capture_pre_copied(program.process(), pause, [&] { so_far = all_of_file(here / "output"); });
-    if (!captured) {  // it was quicker
+    if (!captured) {  // it ended before
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
       continue;
     }
@@ -118,7 +119,7 @@ bool is_followed(pid_t process) {
   return proc_text("/proc/" + std::to_string(process) + "/smaps").find(" uw") != std::string::npos;
 }
 
-/// It lives until it is told to end.
+/// A program that lives until it is told to end.
 struct Followable {
   Followable() : program({PERDURE_UNUSUAL, "until_told"}, here / "output") { wait_for_text(here / "output", "ready"); }
   int end() {
@@ -179,7 +180,7 @@ TEST(FollowedProcess, GoesOnWhenWhoFollowsItIsKilled) {
   for (const int end : ready) ::close(end);
 }
 
-/// A child with pages that it writes when it is told, and itself.
+/// A child that writes its pages on request.
 struct Writer {
   static constexpr std::size_t kPages = 1500;
   Writer() {
@@ -194,7 +195,7 @@ struct Writer {
     for (std::size_t page = 0;; at(page) += 1'000'000) {
       if (::write(done[1], "d", 1) != 1 || ::read(say[0], &page, sizeof page) != sizeof page) ::_exit(0);
       if (page < kPages) continue;
-      ::munmap(memory, kPageBytes);  // other memory at the same place, which nobody follows
+      ::munmap(memory, kPageBytes);  // other memory at the same address, which is not followed
       (void)::mmap(memory, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
       page = 0;
     }
@@ -219,7 +220,7 @@ struct Writer {
   pid_t process = 0;
 };
 
-/// Pages of `runs` that are among the writer's, by their numbers.
+/// Returns those of `runs` that are the writer's, by their numbers.
 std::vector<std::size_t> numbers_of(const std::vector<PageRun>& runs, const Writer& writer) {
   const auto begin = reinterpret_cast<std::uint64_t>(writer.memory);
   std::vector<std::size_t> numbers;

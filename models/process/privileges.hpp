@@ -1,5 +1,5 @@
 #pragma once
-// What a process may do beside what its user may: capabilities and supplementary groups.
+// Reads and compares rights of a process beyond those of its user: capabilities and supplementary groups.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace perdure::process {
 
-/// Capabilities bit by bit, as the kernel numbers them.
+/// Capability sets, with the kernel's bit numbers.
 struct Privileges {
   std::uint64_t permitted = 0, effective = 0, inheritable = 0;
-  std::uint64_t bounding = 0;         ///< what it may ever get
+  std::uint64_t bounding = 0;         ///< the limit of the capabilities that it can ever get
   std::vector<std::uint32_t> groups;  ///< supplementary ones, ascending
   PERDURE_FIELDS(permitted, effective, inheritable, bounding, groups)
 };
 
-/// Of /proc/PID/status. Pure.
+/// Parses /proc/PID/status. Pure.
 Privileges parse_privileges(std::string_view status);
-/// What both have of capabilities.
+/// Returns the capabilities that both have.
 Privileges common_capabilities(const Privileges& one, const Privileges& other);
 bool same_capabilities(const Privileges& one, const Privileges& other);
-/// For people: what a process that had `before` misses with `now`, or has beyond it; nothing where nothing differs.
+/// For people: says which privileges `now` lacks or has in addition to `before`; empty if they are equal.
 std::vector<std::string> differences(const Privileges& before, const Privileges& now);
 
 }  // namespace perdure::process

@@ -73,7 +73,7 @@ std::map<std::uint64_t, std::string> parse_policies(std::string_view text) {
     const auto words = words_of(line);
     std::uint64_t begin = 0;
     if (words.size() < 2 || !number_of(words[0], begin, 16)) return true;
-    std::string policy(words[1]);  // "prefer (many):0", "weighted interleave:0" and those of one word
+    std::string policy(words[1]);  // "prefer (many):0" and "weighted interleave:0" have two words
     const bool two_words = words.size() > 2 && ((policy == "prefer" && words[2].starts_with("(many)")) ||
                                                 (policy == "weighted" && words[2].starts_with("interleave")));
     all[begin] = two_words ? policy + " " + std::string(words[2]) : policy;

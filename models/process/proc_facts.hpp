@@ -1,5 +1,5 @@
 #pragma once
-// What files of /proc say of a process. Pure; the texts are the kernel's.
+// Parses files of /proc about a process. Pure; the texts are the kernel's.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace perdure::process {
 
-/// The numbers of /proc/PID/stat behind the name, by the numbers of proc(5), where the state is 3: value(4) is the
-/// parent's. What is not there is 0.
+/// The numbers of /proc/PID/stat after the name, by their field numbers in proc(5). The state is field 3, so value(4)
+/// is the parent. A missing field is 0.
 class StatNumbers {
  public:
   explicit StatNumbers(std::string_view text);
@@ -24,20 +24,20 @@ class StatNumbers {
   std::vector<std::uint64_t> values_;
 };
 
-/// Where parts of a process are, of /proc/PID/stat; `brk` and `auxiliary` are not there.
+/// Returns the addresses that /proc/PID/stat has. It does not set `brk` and `auxiliary`.
 MemoryLayout layout_of(const StatNumbers& stat);
 
-/// The first number of the line "key:" of a text like /proc/PID/status; 0 when there is none.
+/// Returns the first number of the line "key:" in a text like /proc/PID/status; 0 if there is none.
 std::uint64_t first_number(std::string_view text, std::string_view key, int base = 10);
-/// Texts that end with zero bytes, as in cmdline.
+/// Splits texts that end with zero bytes, as in cmdline.
 std::vector<std::string> split_at_zeros(std::string_view text);
 
-/// VmFlags of each mapping of /proc/PID/smaps, by its begin: two letters each.
+/// Returns VmFlags of each mapping in /proc/PID/smaps by its start address, two letters each.
 std::map<std::uint64_t, std::vector<std::string>> parse_smaps_flags(std::string_view text);
-/// Policy of each mapping of /proc/PID/numa_maps, by its begin.
+/// Returns the policy of each mapping in /proc/PID/numa_maps by its start address.
 std::map<std::uint64_t, std::string> parse_policies(std::string_view text);
-/// Of each mapping of /proc/PID/numa_maps, by its begin: the node that has all of its pages; nothing: several have, or
-/// none.
+/// For each mapping in /proc/PID/numa_maps, by start address: the node with all of its pages. Nothing: several nodes
+/// have pages, or none does.
 using SoleNodes = std::map<std::uint64_t, std::optional<std::uint32_t>>;
 SoleNodes parse_sole_nodes(std::string_view text);
 

@@ -47,7 +47,7 @@ std::vector<pid_t> list_tree(pid_t root) {
   return all;
 }
 
-// Behind the name, which may have anything in it.
+// The letter follows the name, which may contain any character.
 char state_of(pid_t thread) {
   const std::string text = proc_text(path_of(thread, "stat"));
   const auto end = text.rfind(')');
@@ -65,11 +65,11 @@ bool has_process_ended(pid_t process) {
 }
 
 bool is_thread_ending(pid_t process, pid_t thread) {
-  constexpr std::uint64_t kExiting = 0x4;  // PF_EXITING, of the kernel's sources: told by proc(5) as a flag
+  constexpr std::uint64_t kExiting = 0x4;  // PF_EXITING, from the kernel's sources; a flag in proc(5)
   const std::string path = path_of(process, "task/" + std::to_string(thread) + "/stat");
   const std::string text = proc_text(path);
   if (text.empty())
-    return ::access(path.c_str(), F_OK) != 0;  // else it could not be opened: of descriptors are too few
+    return ::access(path.c_str(), F_OK) != 0;  // otherwise it could not be opened for lack of descriptors
   return (StatNumbers(text).value(9) & kExiting) != 0;
 }
 

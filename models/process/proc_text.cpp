@@ -16,7 +16,7 @@ std::string proc_text(const std::string& path) {
   for (;;) {
     const ssize_t got = ::read(file, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) all.clear();  // whose file it is has ended
+    if (got < 0) all.clear();  // the process has ended
     if (got <= 0) break;
     all.append(block.data(), static_cast<std::size_t>(got));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Files of /proc, which may go while they are read.
+// Reads files of /proc, which may vanish meanwhile.
 #include <filesystem>
 #include <string>
 
@@ -7,10 +7,10 @@
 
 namespace perdure::process {
 
-/// All of the file; empty where it is not there (any more), or cannot be read.
+/// Returns the whole file; empty if it does not exist (any more) or cannot be read.
 std::string proc_text(const std::string& path);
 
-/// Calls use(number) for each entry of a directory of /proc that is a number: processes, descriptors.
+/// Calls use(number) for each numeric entry of a directory of /proc, such as processes or descriptors.
 template <class Use>
 void each_number_in(const std::string& directory, Use use) {
   std::error_code error;

@@ -18,7 +18,7 @@ namespace {
 
 double seconds_since(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
 
-/// Whether this process, and this machine, may bring it back.
+/// Returns whether this user and this machine may resume it.
 base::Status check(const ProcessImage& image) {
   PERDURE_TRY(const auto facts, facts_for(image));
   return may_resume(image, facts);
@@ -35,7 +35,7 @@ std::optional<std::string_view> branch_of(const ResumeChoices& choices) {
   return choices.branch.empty() ? std::nullopt : std::optional<std::string_view>(choices.branch);
 }
 
-/// What is known before anything of the image is read.
+/// Checks that need nothing of the image.
 base::Status may_begin(const config::Config& config, const std::string& name, const ResumeChoices& choices,
                        bool holds) {
   if (choices.lazy && !holds)
@@ -56,7 +56,7 @@ base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& se
                                               bool holds) {
   std::optional<Guard> guard;
   if (holds) {
-    PERDURE_TRY(auto started, Guard::start());  // before there are other threads
+    PERDURE_TRY(auto started, Guard::start());  // before other threads start
     guard.emplace(std::move(started));
   }
   PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), options, settings));
@@ -73,7 +73,7 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name, b
   return base::fail(latest.error());
 }
 
-// Numbers of versions that are damaged are taken, too.
+// Numbers of damaged versions count as taken.
 base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   const std::uint64_t begun = os::monotonic_ns();
@@ -86,7 +86,7 @@ base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices,
   HeldProcess held(*guard_, choices, !then, earlier.get());
   base::Status done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && tries < 100; ++tries) {
-    const bool whole = earlier && earlier->gave_up();  // what it would have borrowed is gone, or cannot be
+    const bool whole = earlier && earlier->gave_up();  // the segments to borrow are gone, or cannot be borrowed
     if (!whole && done.error().code != PERDURE_EXISTS) break;
     if (!whole) ++version;
     done = session_->checkpoint(name, version, held);
@@ -114,7 +114,7 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
                                                 const ResumeChoices& choices) {
   const std::uint64_t begun = os::monotonic_ns();
   const auto choose = [&](ProcessImage& image, Operations& operations, bool is_root) {
-    // It may be captured again by this process and its children, wherever a user may trace anything (yama).
+    // Lets this process and its children capture it again, if users may trace at all (yama).
     operations.try_to({SYS_prctl, PR_SET_PTRACER, static_cast<std::uint64_t>(::getpid()), 0, 0, 0},
                       "say who may trace it");
     if (choices.outlives && is_root)

@@ -23,7 +23,7 @@ bool can_be_run(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// As execvp; empty: nowhere.
+/// Searches as execvp does; empty if not found.
 std::string found_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return can_be_run(name) ? name : "";
   const char* path = std::getenv("PATH");
@@ -112,7 +112,7 @@ void ProgramStart::give_up() {
 
 base::Result<std::vector<Obstacle>> ProgramStart::obstacles_of_its_files(const std::set<int>& left_out) const {
   PERDURE_TRY(auto files, look_at_files(process_));
-  // What it closes when it becomes the program.
+  // The exec closes these.
   std::erase_if(files.descriptors, [](const Descriptor& one) { return one.close_on_exec; });
   std::erase_if(files.files, [&](const SeenFile& file) {
     return std::none_of(file.numbers.begin(), file.numbers.end(), [&](int number) {
@@ -120,7 +120,7 @@ base::Result<std::vector<Obstacle>> ProgramStart::obstacles_of_its_files(const s
                          [&](const Descriptor& one) { return one.number == number; });
     });
   });
-  files.descriptors.clear();  // their indexes mean nothing now
+  files.descriptors.clear();  // their indexes are invalid now
   settle(files, left_out);
   return obstacles_of_files(files);
 }

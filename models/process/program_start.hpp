@@ -1,5 +1,5 @@
 #pragma once
-// A program that is to be captured later: what of that can be seen and arranged before its first instruction.
+// Starts a program that will be captured later, and checks obstacles before its first instruction.
 #include <sys/types.h>
 
 #include <string>
@@ -10,27 +10,28 @@
 
 namespace perdure::process {
 
-/// What of the file itself can never be captured: a program of 32 bits, or one that changes its user. `path` is found
-/// as a shell does. PERDURE_NOT_FOUND: there is none; PERDURE_PERMISSION: none that may be run.
+/// Finds obstacles that the executable itself is: a 32-bit program, or one that changes its user. `path` is searched as
+/// a shell does. PERDURE_NOT_FOUND: there is none. PERDURE_PERMISSION: it may not be run.
 base::Result<std::vector<Obstacle>> obstacles_of_program(const std::string& path);
 
-/// A child of this process that becomes the program when it is told to, and ends when this is destroyed before. This
-/// process and its children, the guard among them, may trace it wherever a user may trace anything (yama).
+/// A child of this process that becomes the program at go(). It ends if this object is destroyed before. This process
+/// and its children, such as the guard, may trace it if users may trace at all (yama).
 class ProgramStart {
  public:
-  /// To be called while this process has one thread.
+  /// This process must have one thread.
   static base::Result<ProgramStart> begin(const std::vector<std::string>& command);
   ProgramStart(ProgramStart&& other) noexcept;
   ProgramStart& operator=(ProgramStart&&) = delete;
   ~ProgramStart();
   pid_t process() const { return process_; }
-  /// What it has open, and the program would have, but for descriptors that captures leave out.
+  /// Finds obstacles among the descriptors that the program would inherit, except those that captures leave out.
   base::Result<std::vector<Obstacle>> obstacles_of_its_files(const std::set<int>& left_out = {}) const;
-  /// It is the program when this returns. PERDURE_NOT_FOUND, PERDURE_PERMISSION: it cannot be run, and has ended.
+  /// The child is the program at the return. PERDURE_NOT_FOUND, PERDURE_PERMISSION: it cannot be run, and the child has
+  /// ended.
   base::Status go();
-  /// It ends, and runs nothing.
+  /// Ends the child before it runs anything.
   void give_up();
-  /// Nobody waits for it here any more.
+  /// Returns the child, and stops waiting for it here.
   pid_t take() { return std::exchange(process_, 0); }
 
  private:

@@ -13,7 +13,7 @@
 namespace perdure::process {
 namespace {
 
-/// Makes the files of an image out of those that were seen, one after the other.
+/// Makes the files of an image from seen files, one after the other.
 class FileReader {
  public:
   FileReader(const SeenFiles& seen, const FileDuplicates& duplicates, bool hash)
@@ -38,7 +38,7 @@ class FileReader {
  private:
   struct Content {
     std::uint32_t index = 0;
-    bool read = false;  // a pipe's, by an end that reads
+    bool read = false;  // whether a pipe was read, through its read end
   };
 
   template <class What>
@@ -53,7 +53,7 @@ class FileReader {
   }
   base::Status fill(UnlinkedFile& file, const SeenFile& seen) {
     PERDURE_CHECK(read_file(file.content, seen));
-    read_.files.contents[file.content].seals = 0;  // that it cannot be sealed its file system says
+    read_.files.contents[file.content].seals = 0;  // its file system decides whether it can be sealed
     return {};
   }
   base::Status fill(MemoryFile& file, const SeenFile& seen) { return read_file(file.content, seen); }
@@ -85,7 +85,7 @@ class FileReader {
     if (!duplicate) return base::fail(PERDURE_INTERNAL, "", "it was closed while the process stood still");
     return duplicate;
   }
-  /// The content of the file's inode; true: it is new.
+  /// Finds the content of the file's inode. Returns true if it is new.
   bool find_content(const SeenFile& seen, Content*& content) {
     const auto [at, is_new] = contents_.try_emplace({seen.device, seen.inode});
     content = &at->second;
@@ -116,7 +116,7 @@ class FileReader {
     bytes_ += read_.files.contents[index].bytes();
     return {};
   }
-  /// Any of its ends may be the one that was written to so.
+  /// The packets may have been written through any of its ends.
   bool keeps_messages(const SeenFile& seen) const {
     return std::any_of(seen_.files.begin(), seen_.files.end(), [&](const SeenFile& one) {
       return one.device == seen.device && one.inode == seen.inode && (one.file.flags & O_DIRECT) != 0;

@@ -35,11 +35,11 @@ namespace {
 
 std::map<std::uint64_t, std::vector<std::string>> smaps_flags(pid_t process) {
   auto all = parse_smaps_flags(proc_text("/proc/" + std::to_string(process) + "/smaps"));
-  for (auto& [begin, flags] : all) std::erase(flags, "uw");  // we follow it, for a while
+  for (auto& [begin, flags] : all) std::erase(flags, "uw");  // our own tracking, for a while
   return all;
 }
 
-/// Of one process, while it is read.
+/// Reads one process.
 class Reading {
  public:
   Reading(Tracee& tracee, ReadImage& read)
@@ -93,7 +93,7 @@ class Reading {
   Tracee& tracee_;
   ProcessImage& image_;
   std::vector<std::string>& notes_;
-  pid_t thread_;  // one that lives
+  pid_t thread_;  // a living one
   std::vector<MemoryMap> maps_;
   SoleNodes nodes_;                                                                   // of mappings
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> files_, objects_;  // by device and inode
@@ -122,7 +122,7 @@ bool kernels_own(const MemoryMap& map) {
   return map.name == "[vdso]" || map.name == "[vvar]" || map.name == "[vvar_vclock]" || map.name == "[vsyscall]";
 }
 
-/// It has an inode because it is shared, or was a file, and no name by which it could be opened again.
+/// It has an inode because it is shared or was a file, but no name by which it could be opened again.
 bool is_nameless(const MemoryMap& map) {
   return map.name.ends_with(" (deleted)") || map.name.starts_with("/dev/zero") || map.name.starts_with("/memfd:") ||
          map.name.starts_with("/SYSV") || map.name.starts_with("/anon_hugepage") ||
@@ -135,7 +135,7 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
   taken.protection = static_cast<std::uint32_t>((map.readable ? PROT_READ : 0) | (map.writable ? PROT_WRITE : 0) |
                                                 (map.executable ? PROT_EXEC : 0));
   taken.shared = map.shared;
-  if (!map.is_file() || (is_nameless(map) && !map.shared)) {  // what it has of it is its own then
+  if (!map.is_file() || (is_nameless(map) && !map.shared)) {  // then its content is private
     taken.name = map.is_file() ? "" : map.name;
     return {};
   }
@@ -185,7 +185,7 @@ base::Status Reading::read_maps(const SeenFlags* seen) {
   return {};
 }
 
-// Memory of which there is a descriptor, too, is restored with it.
+// Memory that also has a descriptor is restored with that.
 base::Status Reading::read_files(const DescriptorChoices& choices) {
   PERDURE_TRY(auto read, read_descriptors(tracee_.process(), choices));
   image_.open_files = std::move(read.files);
@@ -211,12 +211,12 @@ base::Status Reading::read_pages(const KnownOfMemory& known) {
     const MemoryMap& map = maps_[at];
     if (kernels_own(map)) continue;
     const MapImage& taken = image_.maps[image++];
-    if (map.shared && taken.object == 0) continue;  // a file's, which has them
-    // The kernel may drop it at any time. What the C library keeps there must not be used twice: states of random
-    // numbers.
+    if (map.shared && taken.object == 0) continue;  // its pages are in the file
+    // The kernel may drop such memory at any time. The C library keeps states of random numbers there, which must not
+    // be used twice.
     if (taken.has("dp")) continue;
     if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
-    if (!map.shared && is_nameless(map)) {  // it may be the file's, which nobody brings back
+    if (!map.shared && is_nameless(map)) {  // it may show the file, which a resume cannot map again
       runs.push_back({map.begin, map.bytes() / kPageBytes});
       continue;
     }
@@ -235,7 +235,7 @@ base::Status Reading::read_pages(const KnownOfMemory& known) {
   return {};
 }
 
-// Of what is in use it has all, whether we may use it, too, or not.
+// Records all processors and nodes in use, whether or not we may use them.
 void Reading::read_machine() {
   std::vector<unsigned long> cpus, nodes;
   const auto add = [](std::vector<unsigned long>& words, std::uint32_t number) {
@@ -249,7 +249,7 @@ void Reading::read_machine() {
   put_orphans_last(image_);
 }
 
-// numa_maps says that of the thread where a mapping has none.
+// For a mapping without a policy, numa_maps shows the thread's.
 base::Status Reading::read_policies(Scratch& scratch) {
   if (image_.threads.front().memory_policy == 0) return {};
   constexpr std::uint64_t kOfAddress = 2;  // MPOL_F_ADDR
@@ -277,7 +277,7 @@ base::Status Reading::read_layout(Scratch& scratch) {
   return {};
 }
 
-// Only what it does something about is asked for.
+// Asks only about signals with a changed action.
 base::Status Reading::read_signals(Scratch& scratch) {
   const std::string status = text("status");
   const std::uint64_t changed = first_number(status, "SigCgt", 16) | first_number(status, "SigIgn", 16);
@@ -320,7 +320,7 @@ base::Status Reading::read_clocks(Scratch& scratch) {
     if (asked < 0) return refused("ask for its timers", asked);
     IntervalTimer timer{which};
     PERDURE_TRY(timer.value, scratch.value<decltype(timer.value)>());
-    // It has expired, its signal is pending, and the kernel starts it again when that is taken.
+    // It has expired and its signal is pending. The kernel rearms it when the signal is taken.
     if (timer.value[2] == 0 && timer.value[3] == 0) timer.value[2] = timer.value[0], timer.value[3] = timer.value[1];
     if (timer.value[2] != 0 || timer.value[3] != 0) image_.timers.push_back(timer);
   }
@@ -341,7 +341,7 @@ base::Status Reading::read_switches(Scratch& scratch) {
     return answer > 0;
   };
   PERDURE_TRY(const auto dumpable, scratch.ask({SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0}));
-  image_.dumpable = dumpable == 1;  // 2 is the kernel's to give, and lets no other user in, as 0 does
+  image_.dumpable = dumpable == 1;  // 2 can be set only by the kernel, and like 0 keeps other users out
   PERDURE_TRY(image_.no_huge_pages, asked(PR_GET_THP_DISABLE));
   PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, PR_GET_CHILD_SUBREAPER, scratch.address(), 0, 0, 0}));
   if (answer < 0) return refused("ask whether it reaps orphans", answer);
@@ -356,7 +356,7 @@ base::Status Reading::read_states() {
   return process::refused(tracee_.process(), obstacles_of_state(unkept));
 }
 
-// Those of another user only who has CAP_SYS_RESOURCE may ask for: then it asks itself.
+// Reading limits of another user's process needs CAP_SYS_RESOURCE. Without it, the process asks itself.
 base::Status Reading::read_limits(Scratch& scratch) {
   for (std::uint32_t resource = 0; resource < RLIM_NLIMITS; ++resource) {
     rlimit limit{};
@@ -407,7 +407,7 @@ base::Result<SeenFiles> look_once(pid_t process, const std::set<int>& left_out, 
 
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
                                            const std::set<pid_t>& inside) {
-  (void)machine_here();  // read before anything has to stand still for it
+  (void)machine_here();  // read now, so that no process stands still for it
   for (int tries = 1;; ++tries) {
     auto seen = look_once(process, left_out, inside);
     if (seen || seen.error().code != PERDURE_UNSUPPORTED || tries == kLooks) return seen;
@@ -434,7 +434,7 @@ bool SeenFlags::contradicts(const SeenFlags& later) const {
 }
 
 base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices, const KnownOfMemory& known) {
-  // A process that is about to end may be seen like this, too: then none of its threads can be asked any more.
+  // A process that is about to end may look like this too. Then none of its threads can be asked any more.
   if (tracee.threads().front() != tracee.process() && !get_registers(tracee.threads().front()))
     return base::fail(PERDURE_NOT_FOUND, process_text(tracee.process()), "it has ended");
   if (tracee.threads().front() != tracee.process())

@@ -1,5 +1,5 @@
 #pragma once
-// The image of a process that stands still, without the bytes of its pages.
+// Reads the image of a process that stands still, without the bytes of its pages.
 #include <map>
 
 #include "process/image.hpp"
@@ -11,32 +11,31 @@ namespace perdure::process {
 
 struct ReadImage {
   ProcessImage image;
-  std::vector<std::string> notes;  ///< for people: what was left out, or assumed
+  std::vector<std::string> notes;  ///< for people: omissions and assumptions
   PERDURE_FIELDS(image, notes)
 };
 
-/// Flags of mappings. To read them takes the kernel some 14 ms for each GiB that a process has, because it counts all
-/// pages then.
+/// Flags of mappings. Reading them takes some 14 ms per GiB of the process, because the kernel counts all pages.
 struct SeenFlags {
-  std::string maps;  ///< as /proc/PID/maps was
+  std::string maps;  ///< the text of /proc/PID/maps
   std::map<std::uint64_t, std::vector<std::string>> flags;
-  /// Of mappings that both have, alike in all but flags.
+  /// Returns whether a mapping that both have, equal except for flags, has other flags.
   bool contradicts(const SeenFlags& later) const;
 };
 SeenFlags look_at_flags(pid_t process);
 
-/// Before it is seized: PERDURE_UNSUPPORTED with all that stands in the way. What was seen of its files makes
-/// read_image() quicker. `inside`: other processes that are in nobody's way.
+/// Call it before the process is seized. Returns the seen files, which make read_image() faster. `inside`: other
+/// processes that are no obstacle. PERDURE_UNSUPPORTED: lists all obstacles.
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
                                            const std::set<pid_t>& inside = {});
-/// What somebody else has found out, and what is wanted.
+/// Facts that the caller already knows, and what it wants.
 struct KnownOfMemory {
-  const SeenFlags* flags = nullptr;      ///< a moment ago: taken unless its mappings are others now
+  const SeenFlags* flags = nullptr;      ///< seen a moment ago; used for mappings that have not changed
   const FollowedPages* pages = nullptr;  ///< since it stands still
-  std::size_t most_runs = 500'000;       ///< of pages: a reader's limit on the items of a record is some four million
-  bool places = true;                    ///< false: nodes of pages, and the machine, are not recorded
+  std::size_t most_runs = 500'000;       ///< of pages; a reader accepts some four million items in a record
+  bool places = true;                    ///< false: does not record nodes of pages, and the machine
 };
-/// PERDURE_UNSUPPORTED: it has what cannot be captured. The process is as before.
+/// Leaves the process as it was. PERDURE_UNSUPPORTED: it has state that cannot be captured.
 base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices = {},
                                    const KnownOfMemory& known = {});
 

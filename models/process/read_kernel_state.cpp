@@ -13,7 +13,7 @@
 namespace perdure::process {
 namespace {
 
-/// May it look at one that it may look at, unless something confines it? Nothing: that could not be tried.
+/// Returns whether a sandbox keeps the thread from looking at the bystander. Nothing: it could not be tested.
 base::Result<std::optional<bool>> is_confined(Scratch& scratch, pid_t bystander) {
   const auto other = static_cast<std::uint64_t>(bystander);
   PERDURE_TRY(const auto looked, scratch.ask({SYS_kcmp, other, other, KCMP_VM, 0, 0}));

@@ -9,7 +9,7 @@
 
 namespace perdure::process {
 
-/// Fills in the state of `image` and of each of its threads. Returns what no image keeps.
+/// Fills in the state of `image` and of its threads. Returns the state that no image keeps.
 base::Result<LostState> read_kernel_state(Tracee& tracee, const std::vector<MemoryMap>& maps, ProcessImage& image);
 
 }  // namespace perdure::process

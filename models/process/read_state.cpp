@@ -22,13 +22,13 @@ namespace {
 constexpr std::uint64_t kGetWriteExecute = 66, kGetMemoryMerge = 68;  // PR_GET_MDWE, PR_GET_MEMORY_MERGE
 constexpr std::uint64_t kGetRegisterParts = 0x1022;                   // ARCH_GET_XCOMP_PERM
 
-/// Returns the call's result; 0: the kernel has no such thing.
+/// Returns the call's result; 0 if the kernel lacks the feature.
 base::Result<std::uint64_t> answer_to(const AskedThread& thread, const SystemCall& call) {
   PERDURE_TRY(const auto answer, thread.ask(call));
   return answer < 0 ? 0 : static_cast<std::uint64_t>(answer);
 }
 
-/// Returns the number that the call wrote to memory; 0: the kernel has no such thing.
+/// Returns the number that the call wrote to memory; 0 if the kernel lacks the feature.
 base::Result<std::uint64_t> value_of_call(const AskedThread& thread, const SystemCall& call) {
   PERDURE_TRY(const auto answer, thread.ask(call));
   if (answer < 0) return std::uint64_t{0};
@@ -61,7 +61,7 @@ bool chose_memory_failures(std::uint64_t flags) {
 bool chooses_speculation(std::string_view status, std::uint32_t kind) {
   if (kind == 0) return value_of(status, "Speculation_Store_Bypass").value_or("").starts_with("thread");
   if (kind == 1) return value_of(status, "SpeculationIndirectBranch").value_or("").starts_with("conditional");
-  return true;  // nothing is said of it
+  return true;  // status does not have this kind
 }
 
 base::Result<ThreadState> read_thread_state(const AskedThread& thread) {
@@ -77,7 +77,7 @@ base::Result<ThreadState> read_thread_state(const AskedThread& thread) {
   PERDURE_TRY(const auto bits, answer_to(thread, {SYS_prctl, PR_GET_SECUREBITS}));
   state.secure_bits = static_cast<std::uint32_t>(bits);
   PERDURE_TRY(const auto counter, value_of_call(thread, {SYS_prctl, PR_GET_TSC, thread.address}));
-  state.counter_access = static_cast<std::uint32_t>(counter);  // 4 bytes of them
+  state.counter_access = static_cast<std::uint32_t>(counter);  // only 4 bytes of it
   if (chose_memory_failures(flags)) {
     PERDURE_TRY(const auto failures, answer_to(thread, {SYS_prctl, PR_MCE_KILL_GET, 0, 0, 0, 0}));
     state.memory_failures = static_cast<std::uint32_t>(failures) + 1;
@@ -90,8 +90,8 @@ base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<st
   constexpr std::uint64_t kListRegistrations = 1 << 9;
   PERDURE_TRY(const auto listed, ask({SYS_membarrier, kListRegistrations, 0, 0}));
   if (listed >= 0) return static_cast<std::uint32_t>(listed) & kMembarriers;
-  // The command of one bit less is the barrier itself: EPERM where it is not registered for. The kernel does not
-  // tell who takes barriers of others only: a process that has registered for something counts as one.
+  // The command one bit below is the barrier itself; it fails with EPERM without registration. The kernel does not tell
+  // who is registered for global barriers only. So a process with any registration counts as registered for those too.
   std::uint32_t registered = 0;
   for (const std::uint32_t one : {kMembarrierPrivate, kMembarrierCores, kMembarrierSequences}) {
     PERDURE_TRY(const auto done, ask({SYS_membarrier, one >> 1, 0, 0}));
@@ -100,7 +100,7 @@ base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<st
   return registered;
 }
 
-// EINVAL: the key is none; otherwise it is seen that there is no memory at that address.
+// EINVAL: the key is not allocated. ENOMEM: it is, and there is no memory at that address.
 base::Result<std::uint32_t> read_protection_keys(
     const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask) {
   constexpr std::uint32_t kMostKeys = 16;
@@ -108,7 +108,7 @@ base::Result<std::uint32_t> read_protection_keys(
   for (std::uint64_t key = 0; key < kMostKeys; ++key) {
     PERDURE_TRY(const auto answer, ask({SYS_pkey_mprotect, kAddressEnd, kPageBytes, PROT_READ, key}));
     if (answer == -ENOMEM) keys |= 1U << key;
-    if (key == 0 && keys == 0) break;  // all memory has that one, where there are keys
+    if (key == 0 && keys == 0) break;  // key 0 protects all memory, if there are keys
   }
   return keys & ~1U;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Reads a process's state (kernel_state.hpp). The kernel tells some of it to anybody, some only to the thread itself.
+// Reads the kernel state of a process (kernel_state.hpp). The kernel tells some of it to anybody, some only to the
+// thread itself.
 #include <sys/types.h>
 
 #include <functional>
@@ -13,12 +14,12 @@
 
 namespace perdure::process {
 
-/// A thread that stands still, and carries out calls for us.
+/// A thread that stands still, and makes system calls for us.
 struct AskedThread {
-  pid_t process = 0, thread = 0;  ///< numbers, for us
-  /// Carries out a call and returns its result; below 0: an error number.
+  pid_t process = 0, thread = 0;  ///< numbers in our name space
+  /// Makes a call and returns its result; a negative result is an error number.
   std::function<base::Result<std::int64_t>(const SystemCall&)> ask;
-  std::uint64_t address = 0;  ///< memory of its own where a call may write 8 bytes
+  std::uint64_t address = 0;  ///< its own memory, for 8 bytes of a result
   /// Returns the 8 bytes at `address`.
   std::function<base::Result<std::uint64_t>()> value;
 };
@@ -26,22 +27,25 @@ struct AskedThread {
 base::Result<ThreadState> read_thread_state(const AskedThread& thread);
 base::Result<ProcessState> read_process_state(const AskedThread& thread);
 
-/// `flags`: the kernel's own of a thread (/proc/PID/stat, field 9). Pure.
+/// `flags`: the kernel's flags of a thread (/proc/PID/stat, field 9). Pure.
 bool flushes_files(std::uint64_t flags);
-/// Whether it has chosen what becomes of it where memory fails (PR_MCE_KILL). Pure.
+/// Returns whether it has set its policy for memory failures (PR_MCE_KILL). Pure.
 bool chose_memory_failures(std::uint64_t flags);
-/// Whether a thread may choose how it speculates: a value of /proc/PID/status, which else says what all have. Pure.
+/// Returns whether a thread may choose this kind of speculation. `status` (/proc/PID/status) otherwise has the system's
+/// setting. Pure.
 bool chooses_speculation(std::string_view status, std::uint32_t kind);
-/// Registrations of membarrier. A kernel before 6.3 does not list them: then each is tried, which changes nothing.
+/// Returns the membarrier registrations. Kernels before 6.3 do not list them. There it tries each command, which
+/// changes nothing.
 base::Result<std::uint32_t> read_membarriers(const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask);
 
-/// State that no image keeps, and that stands in the way of a capture. Only a process that stands still can be asked.
+/// State that no image keeps, and that is an obstacle to a capture. Only a process that stands still can be asked for
+/// it.
 struct LostState {
-  std::uint32_t protection_keys = 0;  ///< bit n: key n is its own (pkey_alloc)
-  std::vector<pid_t> confined;        ///< threads that may not see a process of their own user (Landlock)
-  bool told = true;                   ///< false: whether threads are confined could not be told
+  std::uint32_t protection_keys = 0;  ///< bit n: the process allocated key n (pkey_alloc)
+  std::vector<pid_t> confined;        ///< threads that may not look at a process of their own user (Landlock)
+  bool told = true;                   ///< false: it is unknown whether threads are confined
 };
-/// Keys of memory that the process has, but for the one of all. It changes nothing.
+/// Returns the memory protection keys that the process has allocated, without the default key. It changes nothing.
 base::Result<std::uint32_t> read_protection_keys(
     const std::function<base::Result<std::int64_t>(const SystemCall&)>& ask);
 

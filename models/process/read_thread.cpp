@@ -23,7 +23,7 @@ base::Status refused(pid_t thread, const char* what, int error) {
   return base::fail(base::errno_error(error, what, "thread " + std::to_string(thread)));
 }
 
-/// An answer that is no error.
+/// Turns a negative result into an error.
 base::Status good(pid_t thread, const char* what, const base::Result<std::int64_t>& answer) {
   if (!answer) return base::fail(answer.error());
   return *answer < 0 ? refused(thread, what, static_cast<int>(-*answer)) : base::Status();
@@ -62,7 +62,7 @@ base::Status read_scheduling(ThreadImage& image) {
   return {};
 }
 
-// Where there is one node its policy chooses nothing.
+// On a machine with one node, its policy has no effect.
 base::Status read_memory_policy(ThreadImage& image, Scratch& scratch) {
   if (count_nodes() == 1) return {};
   constexpr std::uint64_t kMostNodes = 1024;
@@ -100,7 +100,7 @@ base::Status read_rseq(ThreadImage& image) {
   return {};
 }
 
-/// Where the page before cannot be read, as many as are in one with the last of them.
+/// If the previous page cannot be read, returns only the bytes in the page of the last one.
 std::vector<std::byte> code_before(pid_t thread, std::uint64_t address) {
   const std::uint64_t in_page = std::min<std::uint64_t>(kCodeBefore, (address - 1) % kPageBytes + 1);
   for (const std::uint64_t length : {std::uint64_t{kCodeBefore}, in_page}) {

@@ -1,5 +1,5 @@
 #pragma once
-// What an image says of a thread that stands still.
+// Reads the image of a thread that stands still.
 #include <functional>
 
 #include "process/image.hpp"
@@ -7,16 +7,16 @@
 
 namespace perdure::process {
 
-/// Reads all but the pending signals. The thread carries out the calls that only it may make.
+/// Reads all but the pending signals. The thread itself makes calls that no other thread can make for it.
 base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::vector<MemoryMap>& maps);
-/// Signals of the process that none of its threads has taken yet.
+/// Returns pending signals of the process as a whole.
 base::Result<std::vector<std::vector<std::byte>>> read_shared_signals(pid_t thread);
-/// Timers go on while a process stands still. One that expires between two reads would be seen as none whose signal is
-/// not there, or as one that is still to come and whose signal is: `read` is called until `pending` says the same
-/// before and behind it. PERDURE_BUSY: it never does.
+/// Reads timers consistently with pending signals, because timers run on while a process stands still. A timer that
+/// expires between two reads could look expired without its signal, or armed although its signal is pending. So `read`
+/// is repeated until `pending` is equal before and after it. PERDURE_BUSY: that never happens.
 base::Status read_between_signals(const std::function<base::Result<std::vector<std::vector<std::byte>>>()>& pending,
                                   const std::function<base::Status()>& read);
-/// Those of the thread itself.
+/// Returns pending signals of the thread itself.
 base::Result<std::vector<std::vector<std::byte>>> read_own_signals(pid_t thread);
 
 }  // namespace perdure::process

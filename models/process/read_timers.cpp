@@ -1,4 +1,4 @@
-// Timers of timer_create, of a process that stands still.
+// Reads timers of timer_create from a process that stands still.
 #include <sys/syscall.h>
 
 #include "process/posix_timers.hpp"

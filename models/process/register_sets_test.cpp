@@ -11,7 +11,7 @@ constexpr std::array<RegisterSet, 3> kThree = {{{2, false}, {0x405, true}, {0x40
 
 base::ConstByteSpan as_set(std::string_view text) { return base::as_bytes(text); }
 
-/// Nothing where they are no sets.
+/// Returns nothing if `extended` is malformed.
 std::optional<Found> sets_in(base::ConstByteSpan extended, std::span<const RegisterSet> sets) {
   Found found;
   const auto add = [&](int set, base::ConstByteSpan bytes) {

@@ -1,10 +1,9 @@
-// AArch64 (ARMv8-A, little-endian). Compiled by the cross compiler (tools/check_aarch64), and never run: there is no
-// such machine here, and qemu-user traces nobody.
-//
-// A thread that stops for a signal within a call has been prepared by the kernel before the tracer sees it: where the
-// call is to begin again the program counter is back at the `svc` instruction, and x0 has its first argument. So what
-// is stored needs no change, and no number of a call beside it (NT_ARM_SYSTEM_CALL): the kernel forgot it then. Unlike
-// on x86-64 a handler that runs first does not end such a call with EINTR.
+// Implements registers for AArch64 (ARMv8-A, little-endian). The cross compiler compiles it (tools/check_aarch64), but
+// it never ran. There is no such machine here, and qemu-user does not support tracing.
+// The kernel prepares a thread that stops for a signal within a call, before the tracer sees it. If the call is to
+// restart, the program counter is back at the `svc` instruction, and x0 has its first argument. So the stored registers
+// need no change. They also need no system call number (NT_ARM_SYSTEM_CALL): the kernel forgot it then. Unlike on
+// x86-64, a handler that runs first does not end such a call with EINTR.
 #include <elf.h>
 
 #include <algorithm>
@@ -16,18 +15,18 @@
 namespace perdure::process {
 namespace {
 
-// Of <asm/ptrace.h>, which does not go together with <sys/user.h>: what the set of SVE begins with.
+// The beginning of the SVE set, from <asm/ptrace.h>, which conflicts with <sys/user.h>.
 struct SveHeader {
   std::uint32_t bytes = 0, most_bytes = 0;
   std::uint16_t vector_bytes = 0, most_vector_bytes = 0, flags = 0, reserved = 0;
 };
 constexpr int kSve = 0x405, kPointerKeys = 0x407, kGenericKeys = 0x408, kTaggedAddresses = 0x409, kEnabledKeys = 0x40a;
-constexpr std::size_t kUnitBytes = 16;  // vectors are multiples of it
+constexpr std::size_t kUnitBytes = 16;  // vector lengths are multiples of it
 
 }  // namespace
 
-// Return addresses on the stack are signed with the keys where the processor has them. Vectors of SVE have those of
-// floating point in them, and come behind, so that they hold.
+// Return addresses on the stack are signed with the keys if the processor has them. The SVE set includes the floating
+// point registers, and is set later, so its values remain.
 std::span<const RegisterSet> extended_register_sets() {
   static constexpr std::array<RegisterSet, 7> kSets = {{{NT_PRFPREG, false},
                                                         {kSve, true},
@@ -50,7 +49,7 @@ Registers to_store(Registers registers, const std::function<std::vector<std::byt
 
 std::uint64_t stack_of(const Registers& registers) { return registers.sp; }
 
-// There is no red zone.
+// The ABI has no red zone.
 std::uint64_t unused_below(std::uint64_t stack) { return stack; }
 
 Registers with_stack(Registers registers, std::uint64_t stack) {
@@ -58,7 +57,7 @@ Registers with_stack(Registers registers, std::uint64_t stack) {
   return registers;
 }
 
-// A bit for each 128 bits of a vector: who has longer ones can have shorter ones, too.
+// A bit for each 128 bits of a vector. Processors with longer vectors also support shorter ones.
 std::uint64_t kept_parts(base::ConstByteSpan extended) {
   std::uint64_t parts = 0;
   each_register_set(extended, extended_register_sets(), [&](int set, base::ConstByteSpan bytes) {
@@ -77,7 +76,7 @@ std::string part_names(std::uint64_t parts) {
   return units == 0 ? "" : "SVE with vectors of " + std::to_string(units * kUnitBytes * 8) + " bits";
 }
 
-// The kernel names none that a program could not choose its code by.
+// The kernel lists only sets by which a program could choose its code.
 std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
   const auto flags = value_of(cpuinfo, "Features\t");
   std::vector<std::string> sets;
@@ -93,7 +92,7 @@ Registers with_next_instruction(Registers registers, std::uint64_t address) {
   return registers;
 }
 
-// ldr x16, [pc, #8]; br x16; the address: calls may go through that register (AAPCS64).
+// ldr x16, [pc, #8]; br x16; the address. Calls may change this register (AAPCS64).
 std::vector<std::byte> jump_to(std::uint64_t address) {
   std::vector<std::byte> code;
   for (const std::uint32_t word :

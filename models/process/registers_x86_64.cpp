@@ -11,7 +11,7 @@
 
 namespace perdure::process {
 
-// Bases of thread-local storage are among Registers.
+// The bases of thread-local storage are in Registers.
 std::span<const RegisterSet> extended_register_sets() {
   static constexpr std::array<RegisterSet, 1> kSets = {{{NT_X86_XSTATE, false}}};
   return kSets;
@@ -26,13 +26,14 @@ Registers asking(Registers registers, std::uint64_t instruction, const SystemCal
   registers.r10 = call[4];
   registers.r8 = call[5];
   registers.r9 = call[6];
-  registers.orig_rax = ~0ULL;  // in no call, as the kernel sees it
+  registers.orig_rax = ~0ULL;  // tells the kernel that it is in no call
   return registers;
 }
 
 namespace {
 
-/// Whether these can be its arguments. The calls are those that the kernel goes on with by restart_syscall.
+/// Returns whether the registers can be arguments of `call`. The calls are those that the kernel continues through
+/// restart_syscall.
 bool may_be(std::uint32_t call, const Registers& registers) {
   constexpr std::uint64_t kMostPolled = 1 << 24, kWaits = 0, kWaitsForBits = 9, kCommand = 0x7f, kFirstAddress = 4096;
   const bool first_is_one = registers.rdi >= kFirstAddress;
@@ -53,8 +54,8 @@ bool may_be(std::uint32_t call, const Registers& registers) {
   }
 }
 
-/// By the instruction that put its number into eax (B8, and four bytes): the last one before `syscall`, and behind any
-/// call before that.
+/// Finds the instruction that put the call's number into eax (B8 and four bytes). It is the last one before `syscall`,
+/// and follows any earlier call.
 std::optional<std::uint32_t> call_begun_by(base::ConstByteSpan code, const Registers& registers) {
   constexpr std::size_t kCall = 2, kNumber = 4;
   constexpr std::uint32_t kNumbers = 1024;  // there are fewer calls
@@ -75,7 +76,7 @@ std::optional<std::uint32_t> call_begun_by(base::ConstByteSpan code, const Regis
 }  // namespace
 
 Registers to_store(Registers registers, const std::function<std::vector<std::byte>()>& code) {
-  constexpr std::int64_t kRestartNoHandler = -514, kRestartBlock = -516;  // of the kernel's own, which no program sees
+  constexpr std::int64_t kRestartNoHandler = -514, kRestartBlock = -516;  // the kernel's own, which no program sees
   if (static_cast<std::int64_t>(registers.orig_rax) < 0 || answer_of(registers) != kRestartBlock) return registers;
   registers.rax = static_cast<std::uint64_t>(kRestartNoHandler);
   if (registers.orig_rax == SYS_restart_syscall)
@@ -92,7 +93,7 @@ Registers with_next_instruction(Registers registers, std::uint64_t address) {
 
 std::uint64_t stack_of(const Registers& registers) { return registers.rsp; }
 
-// The red zone of the System V ABI.
+// The System V ABI has a red zone.
 std::uint64_t unused_below(std::uint64_t stack) { return stack < 128 ? 0 : stack - 128; }
 
 Registers with_stack(Registers registers, std::uint64_t stack) {
@@ -101,7 +102,7 @@ Registers with_stack(Registers registers, std::uint64_t stack) {
 }
 
 std::uint64_t kept_parts(base::ConstByteSpan extended) {
-  constexpr std::size_t kKeptParts = 464;  // of what XSAVE writes the bytes that are the system's
+  constexpr std::size_t kKeptParts = 464;  // offset of the bytes that XSAVE leaves to the system
   std::uint64_t parts = 0;
   if (extended.size() >= kKeptParts + sizeof parts) std::memcpy(&parts, extended.data() + kKeptParts, sizeof parts);
   return parts;
@@ -139,7 +140,7 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
   return sets;
 }
 
-// movabs $address, %r11; jmp *%r11: functions may do as they like with that register.
+// movabs $address, %r11; jmp *%r11. Functions may change this register.
 std::vector<std::byte> jump_to(std::uint64_t address) {
   std::vector<std::byte> code = {std::byte{0x49}, std::byte{0xbb}};
   for (int i = 0; i < 8; ++i) code.push_back(static_cast<std::byte>(address >> 8 * i));

@@ -12,7 +12,7 @@
 namespace perdure::process {
 namespace {
 
-/// Repeats what was moved in part only.
+/// Repeats a partial move.
 template <class Move>
 base::Status move_all(pid_t process, std::uint64_t address, std::byte* here, std::size_t bytes, const char* what,
                       Move move) {
@@ -32,7 +32,7 @@ base::Status move_all(pid_t process, std::uint64_t address, std::byte* here, std
   return {};
 }
 
-/// What the process itself may not read, but had written before: as debuggers read it. As process_vm_readv.
+/// Reads memory that the process itself may not read, as debuggers do. It has the signature of process_vm_readv.
 ssize_t read_protected(pid_t process, const iovec* here, unsigned long, const iovec* there, unsigned long,
                        unsigned long) {
   const os::Fd memory(::open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of another process.
+// Reads and writes memory of another process.
 #include <sys/types.h>
 
 #include <cstring>
@@ -11,9 +11,9 @@
 
 namespace perdure::process {
 
-/// As many bytes as `target` has, from `address` on; of pages that the process may not read itself, too.
+/// Fills `target` from `address` on, also from pages that the process itself may not read.
 base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan target);
-/// To memory that the process may write itself.
+/// Writes memory that the process itself may write.
 base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes);
 
 template <class T>

@@ -46,8 +46,8 @@ bool is_of_the_kernel(int fd) {
 
 base::Result<os::Fd> reopened(int fd, std::uint32_t flags, const std::string& object) {
   const auto path = "/proc/self/fd/" + std::to_string(fd);
-  if ((flags & O_TMPFILE) == O_TMPFILE) flags &= ~static_cast<std::uint32_t>(O_TMPFILE);  // it is made already
-  // Without waiting for a lease, or for the other side of a FIFO.
+  if ((flags & O_TMPFILE) == O_TMPFILE) flags &= ~static_cast<std::uint32_t>(O_TMPFILE);  // the file exists already
+  // Does not wait for a lease, or for the other side of a FIFO.
   os::Fd own(::open(path.c_str(), static_cast<int>(flags & kAtOpening) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!own) return base::fail(base::errno_error(errno, "open", object));
   if ((flags & O_PATH) == 0) PERDURE_CHECK(set_flags(own.get(), flags, object));

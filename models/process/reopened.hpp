@@ -1,5 +1,5 @@
 #pragma once
-// Opening again what is open, and files that are to be what they were.
+// Opens files again, and compares them with their state at the capture.
 #include <fcntl.h>
 
 #include "os/file.hpp"
@@ -7,16 +7,16 @@
 
 namespace perdure::process {
 
-/// The same file, as a new open file with these flags; nothing is made, cut or waited for.
+/// Opens the same file as a new open file with these flags. Creates and truncates nothing, and does not block.
 base::Result<os::Fd> reopened(int fd, std::uint32_t flags, const std::string& object);
-/// Sets those flags that can be set behind the opening.
+/// Sets those flags that can be changed after the open.
 base::Status set_flags(int fd, std::uint32_t flags, const std::string& object);
-/// The path, if it is still of that kind (and that device): by O_PATH, which opens no device and waits for nobody.
+/// Opens the path if it still has that type (and device number). Uses O_PATH, which opens no device and does not block.
 base::Result<os::Fd> found(const NamedFile& file, const std::string& object);
-/// How a regular file differs from what it was, as notes; hashes it where a hash was kept. Nothing of files of the
-/// kernel (/proc, /sys).
+/// Describes how a regular file changed since, as notes. It hashes the file if the image has a hash. Ignores files of
+/// the kernel (/proc, /sys).
 base::Result<std::vector<std::string>> changes_of(const NamedFile& file, int fd);
-/// For F_SETLK and F_OFD_SETLK.
+/// Returns the argument for F_SETLK and F_OFD_SETLK.
 struct flock record_of(const FileLock& lock);
 
 }  // namespace perdure::process

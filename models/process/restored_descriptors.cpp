@@ -14,7 +14,7 @@
 namespace perdure::process {
 namespace {
 
-/// Above all that the image uses.
+/// Returns a number above all that the image uses.
 int first_free(const OpenFiles& files) {
   int most = 2;
   for (const auto& descriptor : files.descriptors) most = std::max(most, descriptor.number);
@@ -24,7 +24,7 @@ int first_free(const OpenFiles& files) {
   return most + 1;
 }
 
-/// The limit that there was, where it had to be raised.
+/// Returns the old limit, if it had to be raised.
 base::Result<std::optional<rlimit>> raise_limit(std::size_t needed) {
   rlimit now{};
   if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur >= needed) return std::nullopt;
@@ -42,7 +42,7 @@ base::Result<os::Fd> lifted(os::Fd fd, int above) {
   return moved;
 }
 
-/// Those that belong to the open file, whoever has it.
+/// Takes locks that belong to the open file, independent of the process.
 base::Status take_locks(int fd, const OpenFile& file, std::size_t index) {
   for (const auto& lock : file.locks) {
     int answer = 0;
@@ -72,7 +72,7 @@ base::Result<RestoredDescriptors> RestoredDescriptors::make_together(const OpenF
   restored.choices_ = choices;
   const int above = first_free(files);
   restored.unused_ = above;
-  constexpr std::size_t kOthers = 256;  // of this process, and two for each content
+  constexpr std::size_t kOthers = 256;  // descriptors of this process, and two for each content
   PERDURE_TRY(restored.limit_, raise_limit(static_cast<std::size_t>(above) + files.files.size() +
                                            files.descriptors.size() + 2 * files.contents.size() + kOthers));
   FileMaker maker(files, choices);

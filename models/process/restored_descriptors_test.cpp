@@ -1,4 +1,4 @@
-// Descriptors of a child that stands still are read, made again for another child, and are the same there.
+// Tests that descriptors of a child that stands still are the same in another child after a restore.
 #include "process/restored_descriptors.hpp"
 
 #include <poll.h>
@@ -36,7 +36,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Work = DescriptorChild::Work;
 
-/// What fdinfo says of all descriptors, but for the time that timers have left.
+/// Returns fdinfo of all descriptors, without the remaining times of timers.
 std::string infos_of(pid_t process) {
   std::map<std::string, std::string> all;
   const std::string at = "/proc/" + std::to_string(process);
@@ -65,7 +65,7 @@ ReadDescriptors read_held(pid_t process, const DescriptorChoices& choices = {}) 
   return decoded ? ReadDescriptors{*decoded, read->notes} : ReadDescriptors{};
 }
 
-/// What differs from one process to another.
+/// Removes differences between processes.
 OpenFiles comparable(OpenFiles files) {
   for (auto& file : files.files) {
     file.owner.id = file.owner.id == 0 ? 0 : 1;
@@ -78,7 +78,7 @@ OpenFiles comparable(OpenFiles files) {
   return files;
 }
 
-/// A child that has these descriptors says what `check` finds.
+/// A child with these descriptors, which reports the result of `check`.
 class Restored {
  public:
   Restored(const OpenFiles& files, const Work& check, RestoreChoices choices = {}) {
@@ -103,8 +103,8 @@ class Restored {
   Operations operations_;
 };
 
-/// `make` makes descriptors; what is captured of them is made again elsewhere, where they are the same to whoever
-/// captures them once more, and to `check`; afterwards they still are in the first child.
+/// `make` makes descriptors in a child. They are captured, and restored in a second child. A second capture and `check`
+/// must find them the same there. Afterwards the first child must still have them.
 void expect_same(const Work& make, const Work& check) {
   DescriptorChild child(make, check);
   ASSERT_EQ(child.said(), "");
@@ -266,7 +266,7 @@ TEST(RestoredDescriptors, OfCountersTimersAndSignals) {
       });
 }
 
-// The kernel does not count on before somebody has read that it expired.
+// After an expiration, the kernel counts no further ones until somebody reads it.
 TEST(RestoredDescriptors, OfTimersThatHaveExpiredGoOn) {
   for (const int flags : {0, static_cast<int>(TFD_TIMER_ABSTIME)})
     expect_same(
@@ -361,7 +361,7 @@ TEST(RestoredDescriptors, OfEpollsWatchWhatTheyWatched) {
         PERDURE_EXPECT(add(3, 4, EPOLLIN | EPOLLET, 0xdeadbeefcafe) &&
                        add(3, 5, EPOLLIN | EPOLLOUT | EPOLLONESHOT, 55));
         PERDURE_EXPECT(::epoll_create1(0) == 6 && add(6, 3, EPOLLIN, 3));
-        // 7 watches by number 8 what is 9 now, and by number 10 what 11 is, while 10 is another.
+        // 7 watches by number 8 what is 9 now. It watches by number 10 what is 11 now, while 10 is another file.
         PERDURE_EXPECT(::epoll_create1(0) == 7 && ::eventfd(1, 0) == 8 && add(7, 8, EPOLLIN, 8));
         PERDURE_EXPECT(::dup2(8, 9) == 9 && ::close(8) == 0);
         PERDURE_EXPECT(::eventfd(1, 0) == 8 && ::dup2(8, 10) == 10 && add(7, 10, EPOLLIN, 10) && ::dup2(10, 11) == 11);
@@ -436,7 +436,7 @@ TEST(RestoredDescriptors, TellTheProcessWhenTheyAreReady) {
   DescriptorChild child(make);
   ASSERT_EQ(child.said(), "");
   const auto read = read_held(child.process());
-  // A test does not choose the number of a child: the new one tells this process.
+  // The test cannot choose the number of the child, so the new child signals this process.
   RestoreChoices choices;
   choices.captured = child.process();
   choices.process = ::getpid();
@@ -553,7 +553,7 @@ TEST(RestoredDescriptors, OfFilesThatAreNotThereAreRefused) {
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().text(), HasSubstr("it was a regular file, and its name has a directory"));
   std::filesystem::remove(path);
-  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // opening it would wait for ever
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);  // opening it would block
   EXPECT_THAT(RestoredDescriptors::make(read.files).error().text(), HasSubstr("its name has a FIFO"));
   RestoreChoices without;
   without.left_out = {3};
@@ -601,7 +601,7 @@ TEST(RestoredDescriptors, OfOtherProcessesAreThoseOfWhoeverResumes) {
   for (const int fd : {out[0], out[1], in[0], in[1], null}) ::close(fd);
 }
 
-/// A terminal of a test's own: its name, and the maker's side.
+/// Makes a terminal for the test. Returns its name; `maker` is the controlling side.
 std::string new_terminal(os::Fd& maker) {
   maker = os::Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   std::array<char, 64> name{};

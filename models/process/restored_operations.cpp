@@ -1,4 +1,4 @@
-// What a copy of this process does to have the descriptors of an image.
+// Adds the calls by which a copy of this process gets the descriptors of an image.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -49,7 +49,7 @@ void RestoredDescriptors::add_to(Operations& operations) const {
   lock(operations);
 }
 
-/// Files that an epoll watches by numbers that mean others now: they get those numbers first.
+/// An epoll may watch files by numbers that mean other files now. Those files get the numbers first.
 void RestoredDescriptors::watch_former(Operations& operations) const {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const auto* set = std::get_if<PollSet>(&files_[i].what);
@@ -97,7 +97,7 @@ void RestoredDescriptors::watch(Operations& operations) const {
   }
 }
 
-/// Once more, by itself: whoever connects to a Unix socket is told who has listened last (SO_PEERCRED).
+/// Listens again in the new process: SO_PEERCRED of a Unix connection names the last process that listened.
 void RestoredDescriptors::listen(Operations& operations) const {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const auto* socket = std::get_if<ListeningSocket>(&files_[i].what);
@@ -131,7 +131,7 @@ void RestoredDescriptors::tell_owners(Operations& operations) const {
   }
 }
 
-/// Of the process: closing any descriptor of the file would give them back, so they come last.
+/// Takes locks of the process. They come last, because closing any descriptor of the file would release them.
 void RestoredDescriptors::lock(Operations& operations) const {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     if (files_[i].is_replaced() || is_left_out(i)) continue;

@@ -28,7 +28,7 @@ base::Status cannot_come_back(const ProcessImage& image, const std::string& why)
                     "it goes on, and there is no image of it");
 }
 
-/// A child that stands still, and carries out calls.
+/// A child that stands still and carries out calls.
 class StandIn {
  public:
   static base::Result<StandIn> begin();
@@ -53,7 +53,7 @@ class StandIn {
   std::uint64_t instruction_ = 0;
 };
 
-/// Calls of the child may write here: the child has it at the same address.
+/// Memory for results of the child's calls, at the same address in the child.
 std::uint64_t value_of_stand_in = 0;  // NOLINT: its address counts
 
 base::Result<StandIn> StandIn::begin() {
@@ -92,7 +92,7 @@ base::Status StandIn::carry_out_calls(const std::vector<StateCall>& calls) const
   return {};
 }
 
-// Seals are of addresses that the child has not: of nothing they change nothing.
+// Seals are included: they are for addresses that the child does not have, so they change nothing.
 base::Status StandIn::take_state(const ProcessImage& image) {
   PERDURE_TRY(const ProcessState now, read_process_state(asked()));
   PERDURE_CHECK(carry_out_calls(calls_for(image.state, now)));

@@ -1,4 +1,4 @@
-// A capture of a program that could not be brought back is refused by name, and the program goes on.
+// Tests that a program that could not be resumed is refused by name, and continues.
 #include "process/resume_proof.hpp"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// An image of a child that waits.
+/// Returns an image of a child that waits.
 CapturedImage plain_image() {
   Alone child([](Seen& seen) {
     seen.works = 1;
@@ -117,7 +117,7 @@ TEST(ResumeProof, RefusesACaptureByNameAndTheProgramGoesOn) {
   EXPECT_THAT(refused.error().text(), HasSubstr("could not be brought back: its addresses leave no gap of 64 KiB"));
 }
 
-// Whoever goes on may remove its files before it is proved that it can be brought back.
+// A program that continues may remove its files before its image is proved.
 TEST(ResumeProof, IsOfTheMomentAtWhichItStoodStill) {
   auto guard = Guard::start();
   ASSERT_TRUE(guard) << guard.error().text();

@@ -1,4 +1,4 @@
-// Programs that are in the middle of something are captured, killed, and made again: they end as if nothing had been.
+// Captures programs in the middle of their work, kills them and resumes them: they must end as if undisturbed.
 #include <gmock/gmock.h>
 #include <linux/sched.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ std::string written(const std::string& path) {
 
 class RoundTrips : public testing::TestWithParam<const char*> {
  protected:
-  /// What it writes when nobody disturbs it.
+  /// Returns its output without any interruption.
   std::string undisturbed() {
     Program program(command(GetParam()), here_ / "undisturbed");
     EXPECT_EQ(program.end(), 0);
@@ -62,7 +62,7 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
     std::string so_far;
     const auto captured =
         capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = written(here_ / "output"); });
-    if (!captured) {  // it was quicker
+    if (!captured) {  // it ended before
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
       ++too_late;
       continue;
@@ -72,7 +72,7 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
       ++too_late;
       continue;
     }
-    // What it wrote between the capture and its end is written again.
+    // The resumed program repeats what it wrote between the capture and its end.
     std::ofstream(here_ / "output") << so_far;
     const auto again = resume_from_memory(*captured, 4096 << rng() % 10);
     ASSERT_TRUE(again) << again.error().text();
@@ -148,7 +148,7 @@ TEST(RoundTripsOfAProgram, AreTheSameProgramsThatThereAre) {
   EXPECT_EQ(written(here / "list"), listed);
 }
 
-/// In the middle of something.
+/// A program in the middle of its work.
 struct InTheMiddle {
   explicit InTheMiddle(const char* name) : program(command(name), here / "output") {
     wait_for_text(here / "output", "begun");
@@ -177,7 +177,7 @@ class Squatter {
     arguments.exit_signal = SIGCHLD;
     arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
     arguments.set_tid_size = 1;
-    // The kernel may give back numbers of threads a moment after the end of the process was told.
+    // The kernel may free the numbers of threads a moment after it reported the end of the process.
     EXPECT_TRUE(test_support::eventually("the number is free", [&] {
       process_ = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
       return process_ >= 0 || errno != EEXIST;
@@ -271,7 +271,7 @@ bool amid_kernels_code(const ProcessImage& image) {
   return next_instruction(registers) >= image.system.vdso_begin && next_instruction(registers) < image.system.vdso_end;
 }
 
-// The code that the program has is ours, under the name of another: whatever it calls of it has to lead to ours.
+// The image names another vdso, but has this kernel's code. Each function that the program calls must lead to ours.
 TEST(RoundTripsOfAProgram, UnderAnotherKernelReadItsClocks) {
   test_support::TemporaryDirectory here;
   Program program(command("clocks"), here / "output");

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: programs that write one line at their end are captured at a moment of a seed, killed, and made again.
+// For tests: captures programs at a seeded moment, kills them and resumes them. Each writes one line at its end.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ inline std::string text_in(const std::string& path) {
   return all.str();
 }
 
-/// Files that it had open for writing get the size that they had: what it wrote after its capture is written again.
+/// Cuts files that it had open for writing back to their sizes: the resumed program writes the rest again.
 inline void cut_back_files(const ProcessImage& image) {
   for (const OpenFile& file : image.open_files.files)
     if (const auto* named = std::get_if<NamedFile>(&file.what);
@@ -31,7 +31,7 @@ inline void cut_back_files(const ProcessImage& image) {
         std::filesystem::resize_file(named->path, named->size, error);
 }
 
-/// A program goes on from its capture until it is killed: it may have removed a file then that had a name.
+/// A program continues from its capture until it is killed, and may remove a named file meanwhile.
 inline bool has_lost_a_file(const ProcessImage& image) {
   return std::ranges::any_of(image.open_files.files, [](const OpenFile& file) {
     const auto* named = std::get_if<NamedFile>(&file.what);
@@ -40,10 +40,10 @@ inline bool has_lost_a_file(const ProcessImage& image) {
   });
 }
 
-/// What became of one of them.
+/// The outcome of one round trip.
 enum class RoundTrip { resumed, over_before, failed };
 
-/// Of a program that writes the same whenever it is run.
+/// Tests a program with the same output in each run.
 class RoundTripper {
  public:
   explicit RoundTripper(std::vector<std::string> command) : command_(std::move(command)) {
@@ -56,8 +56,8 @@ class RoundTripper {
   int status() const { return status_; }
   const std::string& expected() const { return expected_; }
 
-  /// At a moment of its life that the seed says, and after captures just before, of which nothing is kept: what it
-  /// waits for was interrupted then, too. What cannot be captured now, because it has a child, is tried again.
+  /// Captures it at a seeded moment. Captures just before, which are discarded, also interrupt its waits. If it cannot
+  /// be captured now, for example because it has a child, tries again.
   RoundTrip go(std::uint64_t seed) {
     std::mt19937_64 rng(seed);
     Program program(command_, here_ / "output");
@@ -88,7 +88,7 @@ class RoundTripper {
     EXPECT_EQ(text_in(here_ / "output"), expected_);
     return RoundTrip::resumed;
   }
-  /// Captured several times, it goes on.
+  /// Captures it several times while it continues.
   void go_on(int captures) {
     Program program(command_, here_ / "output");
     for (int times = 0; times < captures; ++times) {
@@ -109,13 +109,13 @@ class RoundTripper {
   int status_ = 0;
 };
 
-/// All seeds of a program; `usually` of them without a campaign.
+/// Runs all seeds of a program; only `usually` of them outside of a campaign.
 inline void expect_round_trips(RoundTripper& program, std::uint64_t usually = 1) {
   ASSERT_EQ(program.status(), 0) << program.expected();
   ASSERT_THAT(program.expected(), testing::HasSubstr("wrong 0"));
   const auto seeds = test_support::many_seeds(1, usually, 1, 20);
   std::uint64_t resumed = 0;
-  // A moment may be one at which it has ended already: not all of the first ones are.
+  // At a seed's moment the program may have ended already. At least one of the first seeds must meet it.
   for (std::uint64_t seed = seeds.begin; seed < seeds.end || (resumed == 0 && seed < seeds.begin + 20); ++seed) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     if (program.go(seed) == RoundTrip::resumed) ++resumed;

@@ -39,7 +39,7 @@ Scratch::Scratch(Scratch&& other) noexcept
 }
 
 Scratch::~Scratch() {
-  if (!before_.empty()) (void)write_memory(thread_, address_, before_);  // or the process is gone
+  if (!before_.empty()) (void)write_memory(thread_, address_, before_);  // fails if the process is gone
 }
 
 }  // namespace perdure::process

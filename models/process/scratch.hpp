@@ -1,6 +1,6 @@
 #pragma once
-// A little memory of a process that stands still, for answers that the kernel writes to the memory of who asks. What
-// was in it is put back.
+// Borrows a little memory of a process that stands still. The kernel writes results of system calls there. The old
+// content is restored.
 #include "process/memory_maps.hpp"
 #include "process/remote_memory.hpp"
 #include "process/tracee.hpp"
@@ -11,17 +11,17 @@ class Scratch {
  public:
   static constexpr std::size_t kBytes = 1024;
 
-  /// Below what `thread` uses of its stack, where the kernel may put a signal's frame at any time; else in any memory
-  /// of the process's own. PERDURE_UNSUPPORTED: it has none that it may write.
+  /// Uses memory below the stack of `thread`, where the kernel may put a signal frame at any time. Otherwise it uses
+  /// any private memory of the process. PERDURE_UNSUPPORTED: none of its memory is writable.
   static base::Result<Scratch> of(Tracee& tracee, pid_t thread, const std::vector<MemoryMap>& maps);
   Scratch(Scratch&& other) noexcept;
   Scratch& operator=(Scratch&&) = delete;
   ~Scratch();
 
   std::uint64_t address() const { return address_; }
-  /// What `call` of the thread came to; below 0: an error number.
+  /// Returns the result of the thread's `call`; a negative result is an error number.
   base::Result<std::int64_t> ask(const SystemCall& call) { return tracee_->ask(thread_, call); }
-  /// What it wrote to address() + `offset`.
+  /// Returns a value that the call wrote to address() + `offset`.
   template <class T>
   base::Result<T> value(std::uint64_t offset = 0) const {
     return read_value<T>(thread_, address_ + offset);

@@ -49,12 +49,12 @@ std::string link_of(pid_t process, int number) {
   return length <= 0 ? std::string() : std::string(link.data(), static_cast<std::size_t>(length));
 }
 
-/// Open files by the kernel's order of them.
+/// Keeps open files in the kernel's order (kcmp), to find duplicates.
 class FileOrder {
  public:
   FileOrder(pid_t process, const std::vector<SeenFile>& files) : process_(process), files_(files) {}
-  /// The index of the file that `number` means, or where it is to be put in the order; nothing: the kernel does not
-  /// tell.
+  /// The index of the file that `number` means, or its place in the order. find() returns nothing if the kernel does
+  /// not tell.
   struct Place {
     std::size_t at = 0;
     std::optional<std::uint32_t> file = {};
@@ -80,12 +80,12 @@ class FileOrder {
   std::vector<std::uint32_t> ordered_;
 };
 
-/// A timer whose time is over looks like one that is disarmed, until the kernel has counted that it expired.
+/// Until the kernel has counted its expiration, a timer with no time left looks disarmed.
 bool may_be_about_to_expire(const std::optional<FdInfo>& info) {
   return info && info->timer && info->timer->remaining_ns == 0 && info->timer->ticks == 0;
 }
 
-/// Adds the descriptor, and its file where none before has it. What is gone meanwhile is left out.
+/// Adds the descriptor, and its file if no earlier descriptor has it. Ignores a descriptor that is gone meanwhile.
 base::Status add(SeenFiles& seen, FileOrder& order, int number) {
   const std::string path = "/proc/" + std::to_string(seen.process) + "/fdinfo/" + std::to_string(number);
   std::string text = proc_text(path);
@@ -118,8 +118,8 @@ base::Status add(SeenFiles& seen, FileOrder& order, int number) {
   return {};
 }
 
-/// Locks of the process are said of each of its descriptors of that file: they stay with the first that could take
-/// them.
+/// The kernel lists locks of the process at each descriptor of the file. They stay only with the first one that could
+/// take them.
 void keep_locks_once(SeenFiles& seen) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<FileLock>> kept;
   const auto same = [](const FileLock& one, const FileLock& other) {

@@ -1,5 +1,5 @@
 #pragma once
-// The open files of a process as they can be seen from outside, running or not. Nothing of them changes.
+// Looks at the open files of a process from outside, running or not. It changes none of them.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -13,45 +13,45 @@
 
 namespace perdure::process {
 
-/// What is kept of an open file, but for its content, and what decides whether it can be kept.
+/// An open file without its content, and facts that decide whether it can be captured.
 struct SeenFile {
-  OpenFile file;             ///< indexes mean nothing yet
-  bool known = false;        ///< it is of a kind that can be kept; otherwise `file.what` is LeftOut
+  OpenFile file;             ///< indexes in it are not set yet
+  bool known = false;        ///< it can be captured by kind; otherwise `file.what` is LeftOut
   std::vector<int> numbers;  ///< ascending
-  std::string link;          ///< what /proc/PID/fd says
+  std::string link;          ///< its link in /proc/PID/fd
   std::uint64_t device = 0, inode = 0;
-  std::uint64_t content_bytes = 0;  ///< that would be carried along
-  std::vector<pid_t> holders;       ///< other processes that have it, or its other end
-  bool other_end_missing = false;   ///< of a pipe, or pair of sockets: it is open, and not in this process
+  std::uint64_t content_bytes = 0;  ///< content to be stored
+  std::vector<pid_t> holders;       ///< other processes that have it, or its other end, open
+  bool other_end_missing = false;   ///< of a pipe or socket pair: the other end is open, but not in this process
   bool other_end_closed = false;
-  bool name_lost = false;  ///< its path leads elsewhere, or nowhere, by now
+  bool name_lost = false;  ///< its path now leads elsewhere, or nowhere
   bool on_huge_pages = false;
   bool lease = false;
-  bool error_waits = false;        ///< in a socket
-  bool carries_files = false;      ///< in a socket, for others
-  bool watches_unseen = false;     ///< an epoll: a file that no descriptor means
-  bool semaphore_unknown = false;  ///< an eventfd: assumed to be none
-  std::string passing;             ///< what stands in the way for a moment only: "connections wait in it"
-  std::string socket;              ///< what kind of socket it is, where it is none of a pair
-  std::uint64_t peer = 0;          ///< inode
+  bool error_waits = false;        ///< a socket has a pending error
+  bool carries_files = false;      ///< a socket carries descriptors
+  bool watches_unseen = false;     ///< an epoll watches a file without a descriptor
+  bool semaphore_unknown = false;  ///< the kernel does not tell for an eventfd: assumed to be no semaphore
+  std::string passing;             ///< a temporary obstacle: "connections wait in it"
+  std::string socket;              ///< the kind of a socket that is no pair
+  std::uint64_t peer = 0;          ///< inode of the peer
 };
 
 struct SeenFiles {
   pid_t process = 0;
-  std::vector<Descriptor> descriptors;  ///< ascending; `file`: index of `files`
+  std::vector<Descriptor> descriptors;  ///< ascending; `file` is an index of `files`
   std::vector<SeenFile> files;
-  /// Files without a name that it has mapped, and no other process has them (map_holders.hpp).
+  /// Nameless mapped files that no other process has (map_holders.hpp).
   std::set<MappedFile> nameless;
-  std::vector<std::string> asked_for;  ///< links by which other processes were looked through; ascending
+  std::vector<std::string> asked_for;  ///< links for which other processes were searched, ascending
 };
 
 struct LookChoices {
   std::set<pid_t> inside = {};        ///< other processes that are captured with it
-  const SeenFiles* before = nullptr;  ///< seen earlier: what other processes had is not looked for again
+  const SeenFiles* before = nullptr;  ///< an earlier look; avoids another search of other processes
 };
 
-/// PERDURE_NOT_FOUND: no such process; PERDURE_PERMISSION: it may not be looked at as whoever traces it may. What the
-/// process closes meanwhile is left out.
+/// Ignores files that the process closes meanwhile. PERDURE_NOT_FOUND: there is no such process. PERDURE_PERMISSION: we
+/// lack the rights of a tracer.
 base::Result<SeenFiles> look_at_files(pid_t process, const LookChoices& choices = {});
 
 }  // namespace perdure::process

@@ -6,12 +6,12 @@
 namespace perdure::process {
 namespace {
 
-/// As PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG (6.4 and later) tells it.
+/// The layout of PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG (6.4 and later).
 struct CallDispatch {
   std::uint64_t mode = 0, selector = 0, offset = 0, length = 0;
 };
 
-/// As the kernel reads it (linux/rseq.h).
+/// The kernel's layout (linux/rseq.h).
 struct RestartableSequence {
   std::uint32_t version = 0, flags = 0;
   std::uint64_t begin = 0, length = 0, abort = 0;
@@ -27,7 +27,7 @@ base::Status takes_calls(pid_t thread) {
                     "start it without");
 }
 
-/// Where it goes on instead; 0: it is in none.
+/// Returns the address where it continues instead; 0 if it is in no sequence.
 std::uint64_t abort_of_sequence(pid_t thread, std::uint64_t at) {
   constexpr std::uint64_t kCurrentSequence = 8;  // offset in the area
   __ptrace_rseq_configuration area{};

@@ -1,5 +1,5 @@
 #pragma once
-// What a thread that was just brought to a stop is in the middle of.
+// Finds the exact state in which a thread was stopped.
 #include <sys/types.h>
 
 #include "base/result.hpp"
@@ -7,10 +7,10 @@
 
 namespace perdure::process {
 
-/// The registers that the thread goes on with, whatever it is asked meanwhile. Where it was in a restartable sequence
-/// they are those behind the abort of it: a thread that stood still begins such a sequence anew, but the kernel sees
-/// that by where it stands when it goes on, which is elsewhere for one that is asked something. PERDURE_UNSUPPORTED:
-/// it has its system calls sent to itself, so that one that it is asked for would end it.
+/// Returns the registers with which the thread continues, whatever calls it makes for us. A thread in a restartable
+/// sequence continues at the sequence's abort handler. The kernel would abort the sequence itself, but only if the
+/// thread continues inside it; ours makes calls elsewhere. PERDURE_UNSUPPORTED: system calls of the thread are
+/// dispatched to itself, so a call for us would end it.
 base::Result<Registers> registers_to_go_on(pid_t thread);
 
 }  // namespace perdure::process

@@ -53,7 +53,7 @@ bool may_undo_semaphores(pid_t process) {
   const std::string status = proc_text("/proc/" + std::to_string(process) + "/status");
   if (std::none_of(sets.begin(), sets.end(), [&](const SemaphoreSet& one) { return may_have_changed(one, status); }))
     return false;
-  const auto none = Bystander::start(::geteuid(), ::getegid());  // which has no list
+  const auto none = Bystander::start(::geteuid(), ::getegid());  // a process without an undo list
   return !none || compare(Shared::semaphores, process, none->process()) != Order::same;
 }
 

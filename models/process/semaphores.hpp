@@ -1,5 +1,5 @@
 #pragma once
-// System V semaphores that the kernel takes back what a process did to them when it ends (SEM_UNDO).
+// Reads System V semaphores, and tells whether the end of a process may undo operations on them (SEM_UNDO).
 #include <sys/types.h>
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace perdure::process {
 
-/// A set of them.
+/// A semaphore set.
 struct SemaphoreSet {
   std::int32_t id = 0;
   std::uint32_t permissions = 0, user = 0, group = 0, maker = 0, makers_group = 0;
-  bool used = false;  ///< somebody has operated on it
+  bool used = false;  ///< some process has operated on it
   friend bool operator==(const SemaphoreSet&, const SemaphoreSet&) = default;
 };
 
-/// Reads the text of /proc/sysvipc/sem, and leaves out lines that it does not understand. Pure.
+/// Parses /proc/sysvipc/sem, and ignores malformed lines. Pure.
 std::vector<SemaphoreSet> parse_semaphores(std::string_view text);
 
-/// Whether a process with this status (/proc/PID/status) may have changed it. Pure.
+/// Returns whether a process with this status (/proc/PID/status) may have changed the set. Pure.
 bool may_have_changed(const SemaphoreSet& set, std::string_view status);
 
-/// Whether the kernel would take back what the process did to a semaphore: it has a list for that, as every process of
-/// several threads has, and there is a set that it may have changed.
+/// Returns whether the process's end may undo operations. It must have an undo list, as every multithreaded process
+/// has, and there must be a set that it may have changed.
 bool may_undo_semaphores(pid_t process);
 
 }  // namespace perdure::process

@@ -16,14 +16,14 @@ namespace {
 
 bool is_looked_at(const MapImage& map) { return map.file != 0 && map.shared && (map.protection & PROT_WRITE) != 0; }
 
-/// Returns the place of the next content, at `at` or behind; `end`: there is none.
+/// Returns the offset of the next data at or behind `at`; `end` if there is none.
 std::uint64_t next_data(int file, std::uint64_t at, std::uint64_t end) {
   const off_t data = ::lseek(file, static_cast<off_t>(at), SEEK_DATA);
   return data < 0 ? end : std::min(end, static_cast<std::uint64_t>(data));
 }
 
-/// Hashes whole blocks with their places in the file; blocks of zeros count as holes. Nothing: the file cannot be read,
-/// or has more than `left` bytes. Takes off `left` what it read.
+/// Hashes whole blocks with their offsets in the file; blocks of zeros count as holes. Subtracts the bytes read from
+/// `left`. Returns nothing if the file cannot be read, or has more than `left` bytes.
 std::optional<base::Hash128> hash_of(int file, const MapImage& map, std::uint64_t& left) {
   struct stat status {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<base::Hash128> hash_of(int file, const MapImage& map, std::uint64_
   return hasher.digest();
 }
 
-/// The file of a mapping, if its name still leads to it.
+/// Opens the file of a mapping. With `same_one`, its name must still lead to it.
 os::Fd file_of(const ProcessImage& image, const MapImage& map, bool same_one) {
   const FileImage& file = image.files[map.file - 1];
   os::Fd opened(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -1,6 +1,6 @@
 #pragma once
-// A program may write to files by its memory (MAP_SHARED). The times of such a file do not say that it went on, so
-// captures and resumes compare its content.
+// Compares content of files that a program writes through shared mappings (MAP_SHARED). The timestamps of such a file
+// do not show these writes.
 #include <string>
 #include <vector>
 
@@ -8,13 +8,13 @@
 
 namespace perdure::process {
 
-/// Hashes of the files' content where `image` shares it and may write, into its mappings: of `most_bytes` at most, and
-/// of what lies behind that none. For people, what was not looked at. The process stands still.
+/// Hashes writable shared file mappings of `image`, up to `most_bytes` in all, and stores the hashes in the mappings.
+/// Returns notes for people about files that it skipped. The process must stand still.
 std::vector<std::string> add_shared_contents(ProcessImage& image, std::uint64_t most_bytes);
-/// For people: files whose content is another one by now.
+/// Returns notes for people about files whose content has changed.
 std::vector<std::string> changed_contents(const ProcessImage& image);
 
-/// More takes too long while it stands still, unless that was asked for.
+/// The default limit: hashing more would stop the process for too long.
 inline constexpr std::uint64_t kMostSharedBytes = base::GiB;
 
 }  // namespace perdure::process

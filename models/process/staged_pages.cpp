@@ -10,7 +10,7 @@
 namespace perdure::process {
 namespace {
 
-/// Whether an address is in one of some runs, and how far that is so.
+/// Whether an address lies in one of some runs, and up to where this answer holds.
 struct Within {
   bool inside = false;
   std::uint64_t until = 0;
@@ -31,8 +31,8 @@ std::uint64_t bytes_of_runs(const std::vector<PageRun>& runs) {
   return pages * kPageBytes;
 }
 
-/// Calls each(address, end, kept) for the parts of all pages of `image`, in its order, that are alike in `kept`: in
-/// all of `in` and not in `without`.
+/// Calls each(address, end, is_staged, is_current) for consecutive parts of all pages of `image`, in order.
+/// `is_current`: the copy was made, and the page was not written since.
 template <class Each>
 void for_each_part(const ProcessImage& image, const std::vector<PageRun>& staged, const std::vector<PageRun>& unwritten,
                    const std::vector<PageRun>& lost, Each each) {
@@ -49,7 +49,7 @@ void for_each_part(const ProcessImage& image, const std::vector<PageRun>& staged
 std::vector<PageRun> runs_of(std::vector<GatheredPart> parts) {
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
   std::vector<PageRun> runs;
-  for (const GatheredPart& part : parts) {  // the same may be there twice
+  for (const GatheredPart& part : parts) {  // parts may overlap
     const std::uint64_t begin = runs.empty() ? part.address : std::max(part.address, runs.back().end());
     if (begin < part.address + part.length) append_pages(runs, begin, part.address + part.length);
   }
@@ -132,7 +132,7 @@ void StagedPages::for_each_copy(const PageRun& pages, std::size_t& at, Each each
   }
 }
 
-// In any order, by several threads.
+// The result may be called in any order, by several threads.
 ReadBlock StagedPages::read_copies() const {
   auto by_address = std::make_shared<std::vector<Copy>>(copies_);
   std::sort(by_address->begin(), by_address->end(), [](const Copy& a, const Copy& b) { return a.address < b.address; });

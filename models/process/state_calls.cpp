@@ -15,7 +15,7 @@ SystemCall switch_to(std::uint64_t what, std::uint64_t first, std::uint64_t seco
   return {SYS_prctl, what, first, second, 0, 0};
 }
 
-/// The one that needs no privilege is set by itself.
+/// The one bit that needs no privilege is set alone.
 void add_secure_bits(std::uint32_t wanted, std::uint32_t now, std::vector<StateCall>& calls) {
   if (wanted == now) return;
   if ((wanted ^ now) == kKeepsCapabilities)

@@ -24,23 +24,23 @@ namespace {
 
 constexpr std::size_t kSignalSetBytes = 8;
 
-/// The tracer is told of the end of each thread, and who made the process of the process's: if that is this one, how it
-/// ended is left to be asked for.
+/// Returns whether this tracer must reap the thread. The exit status of the main thread of our own child is left to be
+/// collected later.
 bool end_is_ours(pid_t thread) {
   const std::string text = proc_text("/proc/" + std::to_string(thread) + "/status");
   return first_number(text, "Tgid") != first_number(text, "Pid") ||
          first_number(text, "PPid") != static_cast<std::uint64_t>(::getpid());
 }
 
-/// Its registers are to be set back, for which it has to stand still, wherever that is.
+/// Stops the thread after the time limit, because its registers must be set back.
 base::Error stopped_at_last(pid_t thread) {
   auto why = no_stop(thread);
   if (trace(PTRACE_INTERRUPT, thread, 0, 0) == 0) (void)wait_for_stop(thread);
   return why;
 }
 
-/// To the next stop at a call: where it begins one, or where it has ended. A SIGSTOP that comes meanwhile is the
-/// process's own: it stands still behind the release.
+/// Runs to the next entry or exit of a system call. A SIGSTOP that arrives meanwhile is for the process itself; it
+/// takes effect after the release.
 base::Status run_to_call(pid_t thread) {
   for (int deliver = 0;;) {
     if (trace(PTRACE_SYSCALL, thread, 0, deliver) < 0) return trace_failed(thread, "it cannot be made to go on");
@@ -140,7 +140,7 @@ base::Status set_registers(pid_t thread, Registers registers) {
 base::Result<std::vector<std::byte>> get_extended_registers(pid_t thread) {
   std::vector<std::byte> all;
   for (const auto& set : extended_register_sets()) {
-    std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
+    std::vector<std::byte> bytes(16 * base::KiB);  // with AMX tiles it is 11 KiB
     iovec where{bytes.data(), bytes.size()};
     if (trace(PTRACE_GETREGSET, thread, set.number, &where) < 0) {
       if (set.may_lack && (errno == EINVAL || errno == ENODEV)) continue;

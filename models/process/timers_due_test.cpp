@@ -1,5 +1,5 @@
-// Timers that are captured about when they expire: just before, while everything is read, and just after. Whatever the
-// moment is, the program is told once, and those that go on do.
+// Captures timers near their expiration: just before, during the reading, and just after. In any case the program must
+// be notified once, and periodic timers must continue.
 #include <gmock/gmock.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -30,7 +30,7 @@ sigset_t blocked_signal(int signal) {
   return set;
 }
 
-/// False: it did not come for a long time.
+/// Returns false if no signal came in this time.
 bool takes(const sigset_t& set, std::int64_t within_ns) {
   const timespec within = in_ns(within_ns);
   int taken = -1;
@@ -39,7 +39,7 @@ bool takes(const sigset_t& set, std::int64_t within_ns) {
   return taken > 0;
 }
 
-/// Waits for a signal that is to come once; `left` says whether the timer still runs.
+/// Waits for a signal that must come once. `left` returns whether the timer still runs.
 int told_once(const sigset_t& set, const std::function<bool()>& left) {
   constexpr std::int64_t kLong_ns = 5'000'000'000;
   if (!takes(set, kLong_ns)) return kNotTold;
@@ -47,7 +47,7 @@ int told_once(const sigset_t& set, const std::function<bool()>& left) {
   return takes(set, 0) ? kToldTwice : kToldOnce;
 }
 
-/// A child says when its timer is due, and looks at it when it was brought back.
+/// A child reports when its timer is due, and checks it after the resume.
 struct Timing {
   std::atomic<std::int64_t>* due_ns;
   std::string over;
@@ -88,7 +88,7 @@ int timer_once(const Timing& timing, int how) {
   });
 }
 
-/// Periods of a timer, until it has told of five.
+/// Waits for five periods of a timer.
 int told_again(const std::function<bool()>& told) {
   constexpr int kTimes = 5;
   for (int times = 0; times < kTimes; ++times)
@@ -157,7 +157,7 @@ struct TimerCase {
 
 class TimersThatAreDue : public testing::TestWithParam<TimerCase> {};
 
-/// It is captured, killed and brought back when its timer is due, as near as that can be met.
+/// Captures, kills and resumes a child as close as possible to the expiration of its timer.
 void is_told(const Waits& waits, std::uint64_t seed) {
   void* shared = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& due_ns = *new (shared) std::atomic<std::int64_t>{0};

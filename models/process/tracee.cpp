@@ -17,13 +17,12 @@
 namespace perdure::process {
 namespace {
 
-// It was sent a signal before it came to the stop: that is delivered as it would have been, and the handler, if there
-// is one, has not begun when the thread stops.
+// Signals sent before our stop are delivered normally. Their handlers, if any, have not begun when the thread stops.
 std::optional<Stop> wait_for_ours(pid_t thread) {
   for (;;) {
     const auto stop = wait_for_stop(thread);
     if (!stop || stop->by_us) return stop;
-    // Where that fails it was killed, and its end comes next.
+    // If this fails, the thread was killed, and its end comes next.
     (void)trace(PTRACE_CONT, thread, 0, stop->at_call || stop->other_event ? 0 : stop->signal);
   }
 }
@@ -60,8 +59,8 @@ base::Result<Tracee> Tracee::seize(pid_t process) {
   return tracee;
 }
 
-// The thread that begins another program gets the number of the first one, which was held: nothing that is known of
-// that is true of it.
+// A thread that starts another program takes over the number of the first thread, which was held. The known state of
+// the first thread is then wrong.
 base::Status Tracee::is_the_same() const {
   for (const auto& [thread, state] : threads_) {
     const auto now = get_registers(thread);
@@ -74,7 +73,7 @@ base::Status Tracee::is_the_same() const {
   return {};
 }
 
-// A thread that still runs may make others: until there is none that is new.
+// A thread that still runs may make others, so this repeats until it finds none.
 base::Status Tracee::seize_new_threads(bool& any) {
   any = false;
   const auto listed = threads_of(process_);
@@ -164,13 +163,13 @@ base::Result<std::int64_t> Tracee::ask(pid_t thread, const SystemCall& call) {
   return answer;
 }
 
-// Behind a call that it was asked for, the kernel would not begin the interrupted one again: it is stopped once more,
-// where the kernel does.
+// After a call made for us, the kernel would not restart the interrupted call. So the thread is stopped again, where
+// the kernel does.
 base::Status Tracee::go_on(pid_t thread, Thread& state) {
-  // It was killed, and nobody else is told of its end before this one was.
+  // The thread was killed. Nobody else can collect its end before this thread does.
   const auto gone = [&](const char* what) -> base::Status {
     auto failed = trace_failed(thread, what);
-    // Or it has the number of another one, which runs: ours, or nobody's.
+    // Or the number now belongs to another, running thread: ours, or nobody's.
     if (trace(PTRACE_INTERRUPT, thread, 0, 0) < 0) return failed;
     while (const auto stop = wait_for_stop(thread)) {
       const bool sent = !stop->by_us && !stop->at_call && !stop->other_event;
@@ -196,7 +195,7 @@ base::Status Tracee::release() {
   };
   for (auto& [thread, state] : threads_)
     if (thread != process_) let_go(thread, state);
-  // It ends when all others have.
+  // The first thread ends only after all others.
   if (const auto first = threads_.find(process_); first != threads_.end()) let_go(process_, first->second);
   threads_.clear();
   return all;

@@ -1,4 +1,4 @@
-// Processes that stand still for a while, and do not notice.
+// Tests processes that stand still for a while, and must not notice.
 #include "process/tracee.hpp"
 
 #include <gmock/gmock.h>
@@ -33,10 +33,10 @@ namespace {
 using testing::Each;
 using testing::HasSubstr;
 
-/// A child that does `work` with what can be written to it until it is told to stop; its status is what `work` returns.
+/// A child that does `work` until it is told to stop. Its status is the result of `work`.
 class Child {
  public:
-  /// `said` is readable when it is to stop; `works` is to be written a byte when all of it has begun.
+  /// `said` becomes readable when it must stop. `work` writes a byte to `works` when all of it has begun.
   using Work = std::function<int(int said, int works)>;
   explicit Child(const Work& work) {
     std::array<int, 2> say{}, begun{};
@@ -63,7 +63,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   pid_t process() const { return process_; }
-  /// Its exit status; -1 when a signal ended it.
+  /// Its exit status; -1 if a signal ended it.
   int stop() {
     EXPECT_EQ(::write(say_, "q", 1), 1);
     return end();
@@ -86,14 +86,14 @@ bool told_to_stop(int said) {
   return ::poll(&one, 1, 0) > 0;
 }
 
-/// What the thread's call came to.
+/// Returns the result of the thread's call.
 std::int64_t asked(Tracee& tracee, pid_t thread, const SystemCall& call) {
   const auto answer = tracee.ask(thread, call);
   EXPECT_TRUE(answer) << answer.error().text();
   return answer ? *answer : ~std::int64_t{0};
 }
 
-/// What others can see of a process, but for how often it ran.
+/// Returns facts of a process that others can see, without counts of its runs.
 std::string seen_of(pid_t process) {
   const std::string at = "/proc/" + std::to_string(process);
   std::string all = proc_text(at + "/maps");
@@ -109,7 +109,7 @@ std::string seen_of(pid_t process) {
   return all;
 }
 
-/// Threads that wait, in ways that a signal would end; none of them may notice anything. 0: none has.
+/// Makes threads wait in many ways that a signal would end. Returns 0 if none of them noticed anything.
 int wait_in_many_ways(int said, int works) {
   std::atomic<bool> over{false};
   std::atomic<int> noticed{0}, begun{0};

@@ -8,7 +8,7 @@ namespace {
 
 base::Status wrong_files(const std::string& why) { return base::fail(PERDURE_CORRUPT, "the tree's open files", why); }
 
-/// Whether a list of links means things that there are, each once, and of a process before it.
+/// Returns whether all links refer to existing things, each of an earlier process.
 bool links_are_good(const std::vector<SameThing>& links, const std::vector<std::vector<std::uint32_t>>& things) {
   const auto is = [&](std::uint32_t process, std::uint32_t thing) {
     return process < things.size() && thing < things[process].size();

@@ -21,7 +21,7 @@ bool is_object(const TreeImage& tree, std::uint32_t process, std::uint32_t objec
   return process < tree.processes.size() && object < tree.processes[process].objects.size();
 }
 
-/// An object is one of a process before, or a file's, or neither.
+/// An object may be the same as one of an earlier process, or a file's content, but not both.
 std::string wrong_objects(const TreeImage& tree) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   for (const auto& one : tree.objects)
@@ -53,10 +53,10 @@ std::string wrong_kin(const TreeImage& tree) {
   return order ? "" : "field 'kin': " + order.error().cause;
 }
 
-/// Parts of files or memory that some mapping before had.
+/// Parts of files or memory that an earlier mapping has.
 class Covered {
  public:
-  /// What of [begin, end) is new; it is not afterwards.
+  /// Returns the new parts of [begin, end), and marks them as covered.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> take(std::uint64_t begin, std::uint64_t end) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> fresh;
     std::uint64_t at = begin, joined_begin = begin, joined_end = end;
@@ -80,7 +80,7 @@ class Covered {
 
 using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-/// Leaves of the runs of a process what lies in `kept`, or outside of all `maps`. All ascend.
+/// Keeps runs of a process that are in `kept` or outside of all `maps`. All are ascending.
 void keep_in(ProcessImage& image, const Ranges& maps, const Ranges& kept) {
   for (NodePages& node : image.pages) {
     std::vector<PageRun> runs;
@@ -109,7 +109,7 @@ std::string Kin::wrong() const {
   return end_signal < 0 || end_signal > kMostSignals ? "field 'end_signal' is no signal" : "";
 }
 
-// What does not end a process has not ended this one, and nobody could have it end like this.
+// A signal that does not end processes cannot be the cause, and no resume could produce that status.
 std::string EndedProcess::wrong() const {
   constexpr std::array kHarmless = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
   const std::int32_t signal = status & 0x7f;

@@ -13,8 +13,8 @@
 namespace perdure::process {
 namespace {
 
-using Inode = std::pair<std::uint64_t, std::uint64_t>;  // by device
-using Place = std::pair<std::uint32_t, std::uint32_t>;  // process and thing
+using Inode = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+using Place = std::pair<std::uint32_t, std::uint32_t>;  // process and index
 
 bool is_pipe(const SeenFile& one) {
   return std::holds_alternative<PipeEnd>(one.file.what) || std::holds_alternative<FifoEnd>(one.file.what);
@@ -28,11 +28,11 @@ std::optional<std::uint32_t> content_of(const OpenFile& file) {
   return std::nullopt;
 }
 
-/// Open files of several processes by the kernel's order of them.
+/// Keeps open files of several processes in the kernel's order (kcmp).
 class OrderOfFiles {
  public:
   explicit OrderOfFiles(const std::vector<SeenFiles>& files) : files_(files) {}
-  /// The same one that was added before; itself when there is none.
+  /// Returns the same open file if it was added before, otherwise `place` itself.
   base::Result<Place> add(Place place) {
     std::size_t begin = 0, end = ordered_.size();
     while (begin < end) {
@@ -72,7 +72,7 @@ class Linking {
   OpenFiles& open(std::uint32_t process) { return tree_.processes[process].open_files; }
   static SameThing link_of(Place one, Place first) { return {one.first, one.second, first.first, first.second}; }
 
-  // What waits in a socket is kept by the first that has it.
+  // Unread data of a socket is kept by the first process that has it.
   base::Status link_files() {
     OrderOfFiles order(files_);
     for (std::uint32_t i = 0; i < files_.size(); ++i)
@@ -92,7 +92,7 @@ class Linking {
     return {};
   }
 
-  // A pipe is read by an end that reads only: the one that has something, if any has, keeps it.
+  // A pipe is read through read-only ends. The content that has data, if any, is kept.
   void link_contents() {
     std::set<Place> seen;
     for (std::uint32_t i = 0; i < files_.size(); ++i)
@@ -125,7 +125,7 @@ class Linking {
       }
   }
 
-  /// Files that whoever makes the tree will have open for writing, by their inode.
+  /// Returns files that the maker of the tree will have open for writing, by inode.
   std::map<Inode, Place> writable_contents() {
     std::map<Inode, Place> all;
     for (std::uint32_t i = 0; i < files_.size(); ++i)
@@ -138,7 +138,7 @@ class Linking {
       }
     return all;
   }
-  /// As maps have it.
+  /// The device and inode in the form that maps have.
   static Inode inode_of(const SeenFile& seen) {
     return {std::uint64_t{major(seen.device)} << 32 | minor(seen.device), seen.inode};
   }

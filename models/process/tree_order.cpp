@@ -8,8 +8,8 @@
 namespace perdure::process {
 namespace {
 
-/// A process gets its session from its parent when it is made, unless it begins one; so children that a parent had
-/// before it began one are made before that.
+/// A process inherits its session when it is made, unless it begins one. So a parent makes children of its old session
+/// before it begins its own.
 class TreeOrder {
  public:
   explicit TreeOrder(const std::vector<Kin>& kin) : kin_(kin), born_in_(kin.size()), children_(kin.size()) {}
@@ -61,7 +61,7 @@ class TreeOrder {
       if (!is_early(child)) make(child);
   }
 
-  // Leaders first: a group is there when they have made it.
+  // Leaders come first, because a group exists only once its leader has made it.
   base::Status add_groups() {
     std::optional<std::int32_t> outside;
     for (std::size_t i = 0; i < kin_.size(); ++i)
@@ -85,7 +85,7 @@ class TreeOrder {
   }
 
   const std::vector<Kin>& kin_;
-  std::vector<std::optional<std::int32_t>> born_in_;  // the session; nothing: any
+  std::vector<std::optional<std::int32_t>> born_in_;  // the session at the making; nothing: any
   std::vector<std::vector<std::size_t>> children_;
   std::map<std::int32_t, std::size_t> at_;  // by number
   std::vector<TreeStep> steps_;

@@ -1,6 +1,5 @@
 #pragma once
-// In which order the processes of a tree are made, so that each of them is in the session and the group that it was in.
-// Pure.
+// Orders the making of a tree's processes, so that each gets into its old session and group. Pure.
 #include "process/tree_image.hpp"
 
 namespace perdure::process {
@@ -17,8 +16,8 @@ struct TreeStep {
   friend bool operator==(const TreeStep&, const TreeStep&) = default;
 };
 
-/// `kin`: parents before their children. A session and a group that nobody of them leads, in which the root is, are
-/// those of whoever makes it. PERDURE_UNSUPPORTED: one is in a session or group that it cannot get into again.
+/// `kin` has parents before their children. If no process leads the root's session or group, the maker's are used.
+/// PERDURE_UNSUPPORTED: a process cannot get into its session or group again.
 base::Result<std::vector<TreeStep>> order_of_tree(const std::vector<Kin>& kin);
 
 }  // namespace perdure::process

@@ -1,4 +1,4 @@
-// In which order processes are made, so that each is in its session and its group.
+// Tests the order of making processes, so that each gets into its session and group.
 #include "process/tree_order.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Makes them as the kernel would: session and group of each, those of the maker being 1.
+/// Simulates the kernel: returns session and group of each process. Those of the maker are 1.
 std::vector<Kin> made_by(const std::vector<TreeStep>& steps, const std::vector<Kin>& wanted) {
   std::vector<Kin> made(wanted.size());
   const auto at = [&](std::int32_t number) {
@@ -48,7 +48,7 @@ std::vector<Kin> made_by(const std::vector<TreeStep>& steps, const std::vector<K
   return made;
 }
 
-/// With what is of nobody among them as the maker's.
+/// Sessions and groups that none of them leads become the maker's.
 void expect_as(const std::vector<Kin>& wanted) {
   const auto steps = order_of_tree(wanted);
   ASSERT_TRUE(steps) << steps.error().text();

@@ -1,6 +1,5 @@
 #pragma once
-// A tree of processes that stand still as the source of a capture: one record, then the pages of each, as ImageSource
-// has them.
+// Captures a tree that stands still: one record, then the pages of each process, as ImageSource has them.
 #include <memory>
 
 #include "process/image_source.hpp"
@@ -9,10 +8,10 @@
 namespace perdure::process {
 
 std::vector<segment::RegionEntry> entries_of_tree(std::uint64_t record_bytes, const TreeImage& tree);
-/// Whether what is stored is of entries_of_tree().
+/// Returns whether the stored entries have the form of entries_of_tree().
 bool is_tree(const std::vector<segment::RegionEntry>& stored);
 
-/// The processes are held while this is used. As ImageSource it leaves out pages that hold only zeros.
+/// The processes must be held while this is used. Like ImageSource, it leaves out pages of zeros.
 class TreeSource : public capture::Source {
  public:
   explicit TreeSource(TreeImage tree);
@@ -23,8 +22,8 @@ class TreeSource : public capture::Source {
  private:
   struct Process {
     std::unique_ptr<ImageSource> source;
-    std::uint64_t record_bytes = 0;    // of that
-    std::uint64_t begin = 0, end = 0;  // of its pages among all bytes of the tree
+    std::uint64_t record_bytes = 0;    // of its own source
+    std::uint64_t begin = 0, end = 0;  // of its pages, among all bytes of the tree
   };
   std::vector<std::byte> record_;
   capture::Description description_;

@@ -16,13 +16,13 @@
 namespace perdure::process {
 namespace {
 
-/// This process is where its terminal's input goes, which nobody in another group could read.
+/// Returns whether this process is in the terminal's foreground group; no other group could read its input.
 bool has_terminal() {
   const os::Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   return terminal && ::tcgetpgrp(terminal.get()) == ::getpgrp();
 }
 
-/// Those of the image, but that the group of the root is ours.
+/// Returns the kin of the image, but with our group instead of the root's.
 std::vector<Kin> kin_with_our_group(const TreeImage& tree) {
   std::vector<Kin> kin = tree.all_kin();
   const Kin root = kin.front();
@@ -33,7 +33,7 @@ std::vector<Kin> kin_with_our_group(const TreeImage& tree) {
 
 bool leads_group_only(const Kin& root) { return root.group == root.number && root.session != root.number; }
 
-using Place = std::pair<std::uint32_t, std::uint32_t>;  // process and thing
+using Place = std::pair<std::uint32_t, std::uint32_t>;  // process and index
 
 }  // namespace
 
@@ -143,7 +143,7 @@ base::Status TreeTarget::make_descriptors(std::vector<Operations>& operations) {
   return {};
 }
 
-// What several processes share is a file in memory that all get from this one, or an open file of one of them.
+// Memory that several processes share is a memfd that all get from this process, or an open file of one of them.
 base::Status TreeTarget::make_objects(const TreeFiles& files, const RestoredDescriptors& all) {
   std::map<Place, Place> firsts;
   std::set<Place> several;

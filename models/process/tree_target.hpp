@@ -1,6 +1,6 @@
 #pragma once
-// A tree of new processes as the target of a restore, as ImageTarget is one: all of them are made, each by its parent,
-// before any gets its memory, and all are whole before any goes on. (docs/adr/0059)
+// Restores a tree to new processes. All are made, each by its parent, before any gets its memory. All are whole before
+// any runs. (docs/adr/0059)
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,25 +12,24 @@
 
 namespace perdure::process {
 
-/// All calls by one thread. Before finish() nothing of the image has run; what was begun and is not released is killed.
+/// One thread makes all calls. The image does not run before finish(). Processes that are not released are killed.
 class TreeTarget : public capture::Target {
  public:
-  /// `choose`, of each process, as of ImageTarget.
+  /// `choose` is called for each process, as ImageTarget::Choose.
   explicit TreeTarget(ImageTarget::Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {})
       : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity) {}
 
-  /// Of what came so far nothing is left.
+  /// Discards all that has come.
   void drop();
-  /// As ImageTarget.
   void comes_from(const segment::VersionId& id) override { version_ = static_cast<std::int64_t>(id.version); }
   bool is_read_ahead() const override { return processes_.has_value(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
-  /// As ImageTarget: the processes are whole then, and stand still.
+  /// Completes the processes, as ImageTarget::finish(). They stand still afterwards.
   base::Status finish();
   base::Status release();
   const TreeImage& image() const { return *image_; }
-  /// For people: files that changed, and the like.
+  /// For people: changed files and the like.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -47,14 +46,14 @@ class TreeTarget : public capture::Target {
   std::vector<std::string> notes_;
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;
-  std::uint64_t written_ = 0;  // of all
-  std::int64_t version_ = 0;   // that comes
+  std::uint64_t written_ = 0;  // of all entries
+  std::int64_t version_ = 0;   // the version that is coming
   GrownFiles grown_;
   std::unique_ptr<TreeImage> image_;
-  std::vector<std::uint64_t> ends_;                // of each process's pages among all bytes behind the record
+  std::vector<std::uint64_t> ends_;                // end of each process's pages, among all bytes behind the record
   std::vector<PageWriter> writers_;                // of each process
-  std::vector<NewProcess::GivenObjects> objects_;  // likewise: what it shares with others
-  std::vector<os::Fd> shared_;                     // memory of these
+  std::vector<NewProcess::GivenObjects> objects_;  // of each process: the objects that it shares with others
+  std::vector<os::Fd> shared_;                     // memory of these objects
   std::optional<NewTree> processes_;
 };
 

@@ -1,4 +1,4 @@
-// Processes that work together are captured, killed, and made again: they end as if nothing had been.
+// Captures processes that work together, kills them and resumes them: they must end as if undisturbed.
 #include <gmock/gmock.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kRounds = test_support::unless_sanitized(60, 600);  // who captures it is slower
+constexpr int kRounds = test_support::unless_sanitized(60, 600);  // the sanitized capturing process is slower
 
 std::vector<std::string> family() { return {PERDURE_FAMILY, std::to_string(kRounds)}; }
 
@@ -42,7 +42,7 @@ std::vector<pid_t> numbers_of(const TreeImage& tree) {
   return all;
 }
 
-/// A child of the test; killed at the end, with what descends from it.
+/// A child of the test; killed at the end with all its descendants.
 class Ancestor {
  public:
   explicit Ancestor(const std::function<void()>& work) {
@@ -51,7 +51,7 @@ class Ancestor {
     process_ = ::fork();
     if (process_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      // No descriptor of the test's, of which somebody else has the other end.
+      // Drops the test's descriptors, whose other ends other processes have.
       const int nothing = ::open("/dev/null", O_RDWR);
       for (int standard = 0; standard < 3; ++standard) ::dup2(nothing, standard);
       const int ready = begun[1];
@@ -81,7 +81,7 @@ class Ancestor {
   pid_t process_ = 0;
 };
 
-/// A child of a child, which waits without end.
+/// Makes a grandchild that waits without end.
 void wait_in_a_child(const std::function<void()>& first = [] {}) {
   if (::fork() != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -117,7 +117,7 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
       so_far = whole_text_of(out("output"));
       ::kill(program.process(), SIGKILL);
     });
-    if (!captured) {  // it was quicker; at its end the leader of a group may be gone before the others
+    if (!captured) {  // it ended before, or the leader of a group was gone before the others
       const bool is_ending = captured.error().text().find("whose leader has ended") != std::string::npos;
       ASSERT_TRUE(is_ending || captured.error().code == PERDURE_NOT_FOUND) << captured.error().text();
       ++too_late;
@@ -139,7 +139,7 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
   EXPECT_TRUE(!seeds.usual || whole > 0) << "none was captured with all of its children";
 }
 
-// On a busy machine a family may end before it is captured; then there is another one.
+// On a busy machine a family may end before it is captured; then it starts another one.
 TEST_F(Trees, ThatGoOnNoticeNothing) {
   const std::string expected = undisturbed();
   int captures = 0;
@@ -207,7 +207,7 @@ TEST_F(Trees, AreHeldByTheGuardUntilItIsToldToLetThemGo) {
   EXPECT_THAT(whole_text_of(out("output")), HasSubstr("wrong 0"));
 }
 
-// A thread of the guard holds it: that is what the kernel calls the tracer of a child that nobody has looked at before.
+// A thread of the guard holds the tree. It is the kernel's tracer for a child that nobody has seen before.
 TEST(HeldTrees, TakeAChildThatBeganSinceTheyWereLookedAt) {
   Ancestor ancestor([] {
     ::signal(SIGUSR1, [](int) {
@@ -230,7 +230,7 @@ TEST(HeldTrees, TakeAChildThatBeganSinceTheyWereLookedAt) {
   EXPECT_TRUE(aside);
 }
 
-/// What is left of one that has ended.
+/// The captured image of a program that has ended.
 class KeptTree : public Trees {
  protected:
   void SetUp() override {

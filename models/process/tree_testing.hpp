@@ -1,5 +1,5 @@
 #pragma once
-// Trees of processes that are captured into memory, ended, and made again from there.
+// Captures trees of processes into memory, ends them, and resumes them from there.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -10,7 +10,7 @@
 
 namespace perdure::process {
 
-/// Processes whose parent ends come to the test, which waits for them: their numbers are free again then.
+/// Makes the test the parent of orphans, and reaps them, so that their numbers are free again.
 class Adoption {
  public:
   Adoption() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
@@ -20,7 +20,7 @@ class Adoption {
   }
   Adoption(const Adoption&) = delete;
   Adoption& operator=(const Adoption&) = delete;
-  /// All children of the test.
+  /// Reaps all children of the test.
   static void wait_for_all() {
     while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
@@ -33,7 +33,7 @@ struct CapturedTree {
   TreeImage tree;
 };
 
-/// `meanwhile`: while all of it stands still.
+/// Calls `meanwhile` while the whole tree stands still.
 inline base::Result<CapturedTree> capture_tree_to_memory(
     pid_t root, const std::function<void()>& meanwhile = [] {}) {
   PERDURE_TRY(const auto seen, look_at_tree(root, {}));

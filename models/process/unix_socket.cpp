@@ -83,7 +83,7 @@ UnixSocket answer_in(const nlmsghdr* header) {
 
 base::Error cannot_peek() { return base::errno_error(errno, "recv", "a Unix socket"); }
 
-/// Nothing: no other one.
+/// Returns nothing if there is no further message.
 base::Result<std::optional<DataRun>> next_message(int socket, std::size_t room) {
   DataRun message;
   message.bytes.resize(room);
@@ -102,7 +102,7 @@ base::Result<std::optional<DataRun>> next_message(int socket, std::size_t room) 
   return message;
 }
 
-/// Messages are looked at one after the other by an offset that peeking moves.
+/// Peeks at one message after the other; each peek moves the offset.
 base::Result<std::vector<DataRun>> messages_by_offset(int socket, std::size_t room, bool ended, bool only_one) {
   std::vector<DataRun> all;
   std::uint64_t offset = 0;
@@ -157,7 +157,7 @@ base::Result<std::vector<DataRun>> unread_messages(int socket, int type, bool en
   int waiting = 0;
   pollfd readable{socket, POLLIN, 0};
   if (::ioctl(socket, SIOCINQ, &waiting) != 0) return base::fail(cannot_peek());
-  // An error that waits is gone once a call has told it.
+  // A pending error is gone once a call has returned it.
   if (::poll(&readable, 1, 0) <= 0 || (readable.revents & POLLERR) != 0) return std::vector<DataRun>();
   if (waiting == 0 && type != SOCK_DGRAM) return std::vector<DataRun>();
   const int before = integer_option(socket, SO_PEEK_OFF);
@@ -165,7 +165,7 @@ base::Result<std::vector<DataRun>> unread_messages(int socket, int type, bool en
   const auto set_offset = [&](int offset) {
     return ::setsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) == 0;
   };
-  const bool at_once = type == SOCK_STREAM && before < 0;  // one look has all of it
+  const bool at_once = type == SOCK_STREAM && before < 0;  // one peek returns all of it
   if (!at_once && !set_offset(0)) return base::fail(cannot_peek());
   auto all = messages_by_offset(socket, room, ended, at_once);
   if (!at_once && !set_offset(before)) return base::fail(cannot_peek());

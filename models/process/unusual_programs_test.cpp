@@ -1,5 +1,5 @@
-// Programs that use what few programs use, and programs of other languages and kinds: captured, killed and made again,
-// they end as if nothing had been.
+// Captures, kills and resumes programs with rare features, or of other languages and kinds: they must end as if
+// undisturbed.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ constexpr std::array kUnusual = {
     "guarded",       "in_flight", "libraries", "long_waits",   "pending_alarm", "robust",    "thousand_descriptors",
     "thread_memory", "wide"};
 
-/// Some have a child at times, or a file about themselves.
+/// At times, these have a child, or a file about themselves open.
 bool now_and_then(const std::string& name) { return name == "breeds" || name == "advised"; }
 
 class UnusualPrograms : public testing::TestWithParam<const char*> {};
@@ -52,7 +52,7 @@ TEST(UnusualProgramsAll, AreTheSameProgramsThatThereAre) {
   EXPECT_EQ(text_in(here / "list"), listed);
 }
 
-// Kinds of programs: where the compiler or library that they need is missing, they are skipped.
+// Tests kinds of programs. It skips those whose compiler or library is missing.
 void expect_of_kind(const std::string& file, const std::vector<const char*>& names) {
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "it was not built here: '" << file << "'";
   for (const char* name : names) {
@@ -104,7 +104,7 @@ pid_t only_child_of(pid_t process) {
   return child;
 }
 
-// It may make one when it was looked at, and before it stands still.
+// The parent may make a child after it was looked at, and before it stands still.
 TEST(ProgramsWithChildren, AreRefusedWhenTheyStandStill) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
@@ -146,7 +146,7 @@ TEST(ProgramsWithChildren, AreRefusedWhenTheyStandStill) {
   for (const int end : ends) ::close(end);
 }
 
-// The kernel lists mappings in pieces: one that grows meanwhile may be there twice.
+// The kernel lists mappings in pieces, so a mapping that grows meanwhile may appear twice.
 TEST(ProgramsWhoseMappingsChange, CanBeLookedAtWhileTheyRun) {
   constexpr std::size_t kPages = 600;
   auto* const memory = static_cast<char*>(
@@ -170,7 +170,7 @@ TEST(ProgramsWhoseMappingsChange, CanBeLookedAtWhileTheyRun) {
   ::munmap(memory, kPages * kPageBytes);
 }
 
-// Between its last instruction and its end a process has threads, and no memory any more: the more it had, the longer.
+// Between its last instruction and its end, a process has threads but no memory. With more memory, this takes longer.
 TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
   constexpr std::size_t kBytes = 64 << 20;
   auto* const has_begun = static_cast<std::atomic<bool>*>(
@@ -203,7 +203,7 @@ TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
   ::munmap(has_begun, kPageBytes);
 }
 
-// The parent cannot be stopped in vfork, and its child has its memory: it is refused before it is touched.
+// The parent cannot be stopped in vfork, and its child shares its memory. So it is refused before it is touched.
 TEST(ProgramsInVfork, AreRefusedAndNotTouched) {
   test_support::TemporaryDirectory here;
   Program program({PERDURE_UNUSUAL, "in_vfork"}, here / "output");
@@ -245,7 +245,7 @@ TEST(StoppedPrograms, StayStoppedAndGoOnWhenTheyAreTold) {
   const auto again = resume_from_memory(*captured);
   ASSERT_TRUE(again) << again.error().text();
   program.lives_again();
-  ::kill(program.process(), SIGCONT);  // nobody says whether it comes back stopped
+  ::kill(program.process(), SIGCONT);  // it is unknown whether it comes back stopped
   EXPECT_EQ(program.end(), 0);
   EXPECT_EQ(text_in(here / "output"), expected);
 }

@@ -9,13 +9,13 @@
 namespace perdure::process {
 namespace {
 
-thread_local std::uint64_t each_wait_ns = 0;  // 0: as long as it takes
+thread_local std::uint64_t each_wait_ns = 0;  // 0: no limit
 
 void do_nothing(int) {}
 
 }  // namespace
 
-// A wait is interrupted again and again: it may begin just behind the signal.
+// The timer interrupts repeatedly, because a wait may begin just after a signal.
 WaitLimit::WaitLimit(std::uint64_t each_ns) : outer_ns_(each_wait_ns) {
   each_wait_ns = each_ns;
   struct sigaction interrupts {};

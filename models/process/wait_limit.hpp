@@ -1,5 +1,5 @@
 #pragma once
-// How long this thread waits for a thread that it traces to come to a stop.
+// Limits how long this thread waits for a traced thread to stop.
 #include <signal.h>
 #include <time.h>
 
@@ -7,16 +7,16 @@
 
 namespace perdure::process {
 
-/// While this lives, each wait of this thread ends after so long. One that waits for a device, in vfork, or in a frozen
-/// control group may not come to a stop for as long as that lasts, and all others of its process would stand still
-/// meanwhile. Takes SIGALRM of this process.
+/// While this object lives, each such wait of this thread is limited to `each_ns`. A thread that waits for a device, in
+/// vfork, or in a frozen control group may not stop before that ends. Meanwhile all other threads of its process would
+/// stand still. It uses SIGALRM of this process.
 class WaitLimit {
  public:
   explicit WaitLimit(std::uint64_t each_ns);
   ~WaitLimit();
   WaitLimit(const WaitLimit&) = delete;
   WaitLimit& operator=(const WaitLimit&) = delete;
-  /// Of a wait that began then; false where there is no limit.
+  /// Returns whether a wait that began at `begun_ns` is over; false without a limit.
   static bool is_over(std::uint64_t begun_ns);
 
  private:

@@ -15,13 +15,13 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::size_t kBlocksAtOnce = 512;  // the kernel takes 1024
-constexpr std::uint64_t kSampleBytes = 64;  // to read one byte takes the kernel as long
+constexpr std::size_t kBlocksAtOnce = 512;  // the kernel accepts 1024
+constexpr std::uint64_t kSampleBytes = 64;  // reading one byte would take the kernel as long
 
-/// Somewhere in the middle of its first page: what begins with a length or a zero may have more there.
+/// Samples the middle of the first page: data that begins with a length or zeros may have more there.
 std::uint64_t sampled_at(const PageRun& block) { return block.begin + kPageBytes / 2; }
 
-/// Whether those of `blocks` may hold only zeros. Behind one that cannot be read the kernel has not looked.
+/// Sets whether each block may have only zeros. The kernel reads nothing behind a block that it cannot read.
 void sample(pid_t process, std::span<const PageRun> blocks, std::span<char> may_be_zero) {
   std::array<std::byte, kBlocksAtOnce * kSampleBytes> samples;
   std::array<iovec, kBlocksAtOnce> there{};
@@ -69,7 +69,7 @@ std::vector<PageRun> blocks_of(const ProcessImage& image) {
   return blocks;
 }
 
-// A thread that cannot be begun is not missed.
+// It is faster with threads, and works without.
 std::vector<PageRun> zero_blocks(pid_t process, const std::vector<PageRun>& blocks, unsigned threads) {
   std::vector<char> is_zero(blocks.size());
   std::atomic<std::size_t> next{0};
@@ -79,7 +79,7 @@ std::vector<PageRun> zero_blocks(pid_t process, const std::vector<PageRun>& bloc
       look_at_some(process, blocks, first, is_zero);
   };
   os::Threads others;
-  const std::size_t shares = blocks.size() / (4 * kBlocksAtOnce);  // fewer are quicker than a thread begins
+  const std::size_t shares = blocks.size() / (4 * kBlocksAtOnce);  // for fewer blocks, starting a thread takes longer
   for (std::size_t i = 1; i < std::min<std::size_t>(threads, shares); ++i)
     (void)others.start("look for zeros", work, [](const base::Error&) { return false; });
   work();

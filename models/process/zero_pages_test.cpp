@@ -1,4 +1,4 @@
-// Pages that hold only zeros are in no image, and what comes back has them all the same.
+// Tests that pages of zeros are in no image, and that the resumed process still has them.
 #include "process/zero_pages.hpp"
 
 #include <gmock/gmock.h>
@@ -80,13 +80,13 @@ TEST(BlocksOfAnImage, AreWholeByTheirAddressesAndOfNoFile) {
               ElementsAre(PageRun{begin, 1}, run_of_blocks(2, 3), PageRun{3 * kBlockBytes, 2}, run_of_blocks(5, 6)));
 }
 
-/// Memory of this process that begins with a block.
+/// Memory of this process, aligned to blocks.
 struct Blocks {
   explicit Blocks(std::uint64_t count) : bytes((count + 1) * kBlockBytes) {
     mapped =
         static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(mapped, MAP_FAILED);
-    ::madvise(mapped, bytes, MADV_NOHUGEPAGE);  // what nobody has touched takes no memory
+    ::madvise(mapped, bytes, MADV_NOHUGEPAGE);  // untouched memory takes no pages
     begin = base::round_up(reinterpret_cast<std::uint64_t>(mapped), kBlockBytes);
   }
   ~Blocks() { ::munmap(mapped, bytes); }
@@ -101,12 +101,12 @@ struct Blocks {
 };
 
 TEST(ZeroBlocks, AreThoseWhereNoByteIsAnother) {
-  constexpr std::uint64_t kCount = 5000;  // of several calls and threads
+  constexpr std::uint64_t kCount = 5000;  // needs several calls and threads
   const Blocks blocks(kCount);
   std::vector<PageRun> all, expected;
   for (std::uint64_t block = 0; block < kCount; ++block) {
     all.push_back(blocks.run(block));
-    switch (block % 50) {  // the others nobody has touched
+    switch (block % 50) {  // other blocks stay untouched
       case 10:
         std::memset(blocks.at(block), 7, kBlockBytes);
         break;
@@ -170,8 +170,8 @@ TEST(ZeroBlocks, NeedAWordThatIsNone) {
   EXPECT_TRUE(only_zeros(base::ConstByteSpan(bytes).first(1)));
 }
 
-/// A child with blocks that it zeroes or fills when it is told; a block is filled with its number, from 1, or zero. It
-/// has no descriptor that leads to us, and is told in memory.
+/// A child with blocks that it zeroes or fills on request. A filled block has its number, from 1, in each byte. The
+/// child has no descriptor shared with us; requests come through memory.
 struct Zeroing {
   static constexpr std::uint64_t kCount = 12;
   struct Told {
@@ -221,7 +221,7 @@ struct Zeroing {
   pid_t process = 0;
 };
 
-/// What a capture has of the child's blocks: the number that fills each, -1 if it has none of it, -2 if it is mixed.
+/// Returns, for each block in a capture, the number that fills it. -1: the capture does not have it; -2: it is mixed.
 std::vector<int> stored_of(capture::Source& source, const Blocks& blocks) {
   const auto described = source.describe().value();
   std::vector<std::byte> bytes;
@@ -280,7 +280,7 @@ TEST(CapturedZeros, AreThoseOfTheMomentWhenItStoodStill) {
       {all.begin, 4 * kZeroBlockPages}, child.blocks.run(5), {child.blocks.run(7).begin, 5 * kZeroBlockPages}};
   ASSERT_TRUE(staged.complete(read->image, unwritten));
   ASSERT_TRUE(tracee.release());
-  child.tell(1, false);  // it goes on, and its copies do not change
+  child.tell(1, false);  // it continues, and its copies do not change
   child.tell(0, true);
   EXPECT_THAT(stored_of(staged, child.blocks), ElementsAre(-1, 2, 3, -1, -1, 6, 7, 8, 9, -1, 11, 12));
 }

@@ -1,5 +1,5 @@
-// perdure-process: what the functions of include/perdure/process.h start. It does one thing, in a process of its own,
-// and answers (process/capi/answer.hpp). Its arguments are "key=value", and its standard input ends when it may begin.
+// perdure-process carries out the functions of include/perdure/process.h. It does one thing in a process of its own,
+// and gives an answer (process/capi/answer.hpp). Its arguments are "key=value". It begins when its standard input ends.
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ class Asked {
     return found == values_.end() ? nullptr : found->second.c_str();
   }
   pid_t process() const { return static_cast<pid_t>(number("process")); }
-  /// Of who asks for its own capture we are a child that is not captured.
+  /// True if the caller captures itself: then we are its child, and are not captured.
   bool captures_its_parent() const { return number("caller") == number("process"); }
 
  private:
@@ -56,14 +56,16 @@ class Asked {
 
 constexpr int kMostWait_ms = 10'000;
 
-/// Until who started us has said that we may trace it, and has no end of our pipe any more: that would be in the way. A
-/// child that it has made meanwhile may have it; such a child is in the way, too, which is said in time.
+/// Waits until the caller has permitted us to trace it, and has closed its end of our pipe. That end would be an
+/// obstacle. A child that the caller made meanwhile may also hold it; such a child is itself an obstacle, so the wait
+/// is limited.
 void wait_until_asked() {
   pollfd input{STDIN_FILENO, 0, 0};
   (void)::poll(&input, 1, kMostWait_ms);
 }
 
-/// A thread that may use one processor has started us, and others of its process stand still while we copy.
+/// Uses the processors of all threads of the process, which stand still while we copy. We inherit those of the thread
+/// that started us, perhaps only one.
 void use_processors_of(pid_t process) {
   cpu_set_t all;
   CPU_ZERO(&all);
@@ -95,9 +97,9 @@ base::Status capture(const Asked& asked, HelperAnswer& answer) {
   }
   if (asked.captures_its_parent()) choices.process.captor = ::getpid();
   const std::string name = asked.text("name");
-  PERDURE_TRY(auto store, ProcessStore::open({}, asked.options()));  // its guard is made while we have one thread
+  PERDURE_TRY(auto store, ProcessStore::open({}, asked.options()));  // the guard is made while we have one thread
   wait_until_asked();
-  // What cannot be captured leaves nothing in the store, either.
+  // A capture that is refused leaves nothing in the store.
   PERDURE_CHECK(look_for_obstacles(process, {choices.process.left_out.begin(), choices.process.left_out.end()},
                                    {choices.process.captor}));
   const auto stop = [&](const CaptureReport& report) -> base::Status {
@@ -132,7 +134,7 @@ base::Status resume(const Asked& asked, HelperAnswer& answer) {
   PERDURE_TRY(const auto report, store.resume(asked.text("name"), asked.number("version"), choices));
   answer.version = report.version;
   answer.process = report.process;
-  (void)store.close();  // it runs, whatever becomes of the engine
+  (void)store.close();  // the process runs whatever happens to the engine
   return {};
 }
 
@@ -167,7 +169,7 @@ base::Status done(const Asked& asked, HelperAnswer& answer) {
                     "see perdure capture and perdure resume");
 }
 
-/// False: nobody can be told any more.
+/// Returns false if the caller cannot be told any more.
 bool give(const Asked& asked, const HelperAnswer& answer) {
   const auto bytes = bytes_of(answer);
   if (asked.has("answer")) {
@@ -189,7 +191,7 @@ bool give(const Asked& asked, const HelperAnswer& answer) {
 
 int main(int count, char** words) {
   using namespace perdure;
-  // Who started us blocked all of them for a moment, and may ignore some.
+  // The caller blocked all signals for a moment, and may ignore some.
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -1,4 +1,4 @@
-// include/perdure/process.h: arguments become words for perdure-process, and its answer a status.
+// Implements include/perdure/process.h: turns arguments into words for perdure-process, and its answer into a status.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ using perdure::process::HelperProgram;
 
 namespace {
 
-/// A program that captures us is in the way of another one that does.
+/// A helper that captures this process is an obstacle to a second one.
 std::mutex one_at_a_time;
 
 void tell(const std::string& text, char* target, std::size_t bytes) {
@@ -29,7 +29,7 @@ void tell(const std::string& text, char* target, std::size_t bytes) {
   target[length] = '\0';
 }
 
-/// How it ended, and what it said before.
+/// Turns the end of the helper and its answer into a status.
 perdure_status judge(const HelperProgram& program, const HelperEnd& end, HelperAnswer& answer) {
   answer.text.back() = '\0';
   if (answer.status >= PERDURE_OK && answer.status <= PERDURE_INCOMPLETE)
@@ -37,7 +37,7 @@ perdure_status judge(const HelperProgram& program, const HelperEnd& end, HelperA
   std::string why = program.path() + ": it ended without an answer";
   if (!end.missing && WIFSIGNALED(end.status)) why += ", by signal " + std::to_string(WTERMSIG(end.status));
   tell(why + " (internal); nothing of the process was changed", answer.text.data(), answer.text.size());
-  // It may have been refused the way to tell us (ptrace), and says at least what it was.
+  // It may have been refused access to our memory (ptrace). Then its exit status has at least the code.
   const int code = !end.missing && WIFEXITED(end.status) ? WEXITSTATUS(end.status) : 0;
   return code > PERDURE_OK && code <= PERDURE_INCOMPLETE ? static_cast<perdure_status>(code) : PERDURE_INTERNAL;
 }
@@ -67,7 +67,7 @@ std::vector<std::string> words_of(const char* what, const perdure_capture_choice
   return words;
 }
 
-/// Of another process, and what is only asked: its answer comes by a pipe.
+/// For calls that do not capture the caller: the answer comes through a pipe.
 perdure_status ask(std::vector<std::string> words, HelperAnswer& answer) {
   const std::lock_guard lock(one_at_a_time);
   words.push_back("caller=" + std::to_string(::getpid()));
@@ -78,7 +78,7 @@ perdure_status ask(std::vector<std::string> words, HelperAnswer& answer) {
   return judge(program, program.wait(), answer);
 }
 
-/// `work` gets a place for the answer; a failure's text goes to `message`.
+/// `work` fills in the answer. The text of a failure goes to `message`.
 template <class Work>
 perdure_status answered(char* message, std::size_t bytes, const Work& work) {
   try {
@@ -117,7 +117,7 @@ perdure_status perdure_capture_self(const char* name, const perdure_capture_choi
     if (!program.started()) return not_started(program, answer);
     program.begin_work();
     const HelperEnd end = program.wait();
-    // A process that was brought back has no children, and in its image nobody has answered.
+    // The resumed process has no children, and its image has no answer yet.
     *came_back = end.missing && answer.status == HelperAnswer::kNothingYet ? 1 : 0;
     const perdure_status status = *came_back != 0 ? PERDURE_OK : judge(program, end, answer);
     if (version != nullptr) *version = answer.version;

@@ -19,7 +19,7 @@ extern "C" char** environ;
 namespace perdure::process {
 namespace {
 
-/// Beside the library: <its directory>/perdure/perdure-process.
+/// Returns <directory of the library>/perdure/perdure-process.
 std::string program_path() {
   Dl_info found{};
   static const char here = 0;
@@ -35,7 +35,7 @@ struct Beginning {
   int error;
 };
 
-/// In the memory of the process that called, and on a stack of its own: system calls only.
+/// Runs in the caller's memory, on a stack of its own. It makes only system calls.
 int begin(void* given) {
   auto& beginning = *static_cast<Beginning*>(given);
   const int nothing = ::open("/dev/null", O_RDWR);
@@ -47,7 +47,7 @@ int begin(void* given) {
   ::_exit(127);
 }
 
-/// A pipe whose ends are none of the first three descriptors, which the child needs for itself.
+/// Makes a pipe whose ends are none of the first three descriptors, which the child needs.
 bool make_pipe(std::array<int, 2>& ends) {
   std::array<int, 2> made{};
   if (::pipe2(made.data(), O_CLOEXEC) != 0) return false;
@@ -61,15 +61,15 @@ bool make_pipe(std::array<int, 2>& ends) {
   return false;
 }
 
-/// The number of a child that tells nobody of its end and that only wait4() with its number and __WALL finds. Its
-/// memory is ours until it has begun: to copy it would take long where there is much.
+/// Starts a child that sends no signal at its end; only wait4() with its number and __WALL finds it. It shares our
+/// memory until execve(), because a copy of much memory would take long.
 pid_t clone_to(Beginning& beginning) {
   constexpr std::size_t kStackBytes = 64 * 1024;
   void* stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return -1;
   sigset_t all, before;
   sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours runs there
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // so that no signal handler runs in the child
   constexpr int kNoSignal = 0;
   const int child =
       ::clone(begin, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | kNoSignal, &beginning);
@@ -117,8 +117,8 @@ HelperProgram::~HelperProgram() {
   shut(answer_);
 }
 
-// Where a system lets processes trace their own children only (yama) its name is needed; elsewhere nobody knows the
-// call.
+// If processes may trace only their own children (yama), the helper must be named. Elsewhere the call is unknown and
+// fails.
 void HelperProgram::begin_work() {
   ::prctl(PR_SET_PTRACER, process_, 0, 0, 0);
   shut(go_);
@@ -137,7 +137,7 @@ void HelperProgram::read_answer(HelperAnswer& answer) {
   shut(answer_);
 }
 
-// By the kernel's own call: the library's could end the thread instead (cancellation).
+// Makes the system call directly: the library's function is a cancellation point, and could end the thread instead.
 HelperEnd HelperProgram::wait() {
   HelperEnd end;
   long told = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The program perdure-process as a child of a process that may be captured by it. Nothing of Perdure but this is in
-// that process, and nothing of it may rely on the rest of the library: it stands alone.
+// Runs the program perdure-process as a child of a process that it may capture. That process has no other code of
+// Perdure, so this file uses nothing of the rest of the library.
 #include <sys/types.h>
 
 #include <string>
@@ -11,25 +11,25 @@
 
 namespace perdure::process {
 
-/// What came of it for who waits.
+/// How the helper ended.
 struct HelperEnd {
-  bool missing = false;  ///< there is no such child: this is the process that was brought back
-  int status = 0;        ///< as waitpid has it
+  bool missing = false;  ///< there is no such child: this is the resumed process
+  int status = 0;        ///< as waitpid returns it
 };
 
 class HelperProgram {
  public:
-  /// `words`: "key=value". The program begins when begin_work() is called. `process_` stays 0 when it cannot be
-  /// started: errno says why.
+  /// `words`: "key=value". The program starts to work at begin_work(). If it cannot be started, `process_` stays 0 and
+  /// errno has the cause.
   HelperProgram(std::vector<std::string> words, bool answers_by_pipe);
   ~HelperProgram();
   HelperProgram(const HelperProgram&) = delete;
   HelperProgram& operator=(const HelperProgram&) = delete;
   bool started() const { return process_ > 0; }
   const std::string& path() const { return path_; }
-  /// It may trace us from now on, and we have no descriptor of it any more but that of its answer.
+  /// Lets the helper trace us, and closes all of our descriptors of it except the one for its answer.
   void begin_work();
-  /// What came by the pipe.
+  /// Reads the answer from the pipe.
   void read_answer(HelperAnswer& answer);
   HelperEnd wait();
 

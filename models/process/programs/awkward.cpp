@@ -1,6 +1,6 @@
-// Programs that are in the middle of something whenever they are captured: `awkward NAME` does what it is called,
-// checks itself as it goes, writes one line of result, and ends with status 0 only if all was right. What it writes
-// does not depend on how long it takes. Without arguments it lists them.
+// These programs are always in the middle of something when they are captured. `awkward NAME` does what its name says,
+// and checks itself meanwhile. It writes one line of result, and ends with status 0 only if all was right. Its output
+// does not depend on its duration. Without arguments it lists the programs.
 #include <emmintrin.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,8 +47,8 @@ std::int64_t asked_of_the_kernel() {
   return in_ns(time);
 }
 
-/// Clocks that the C library reads in code of the kernel's (vdso) are those that the kernel itself tells. Memory that
-/// the kernel may drop, where generators of random numbers have their state, is as it was or zero.
+/// Clocks read through the vdso must agree with the kernel's. Droppable memory, where generators of random numbers keep
+/// their state, must be unchanged or zero.
 Result clocks() {
   constexpr int kDroppable = 8;
   constexpr std::int64_t kSlackNs = 1'000;
@@ -73,7 +73,7 @@ Result clocks() {
   return 1;
 }
 
-/// Several threads hand a number on to each other.
+/// Several threads pass a number on to each other.
 Result hands_on() {
   constexpr int kThreads = 6, kRounds = 30'000;
   std::mutex mutex;
@@ -96,7 +96,7 @@ Result hands_on() {
   return value;
 }
 
-/// Calls that wait, with and without an end.
+/// Calls block, with and without a time limit.
 Result waits() {
   std::array<int, 2> ends{};
   judge(pipe(ends.data()) == 0, 20);
@@ -152,7 +152,7 @@ void on_alarm(int) {
   errno = 0;
 }
 
-/// A handler on a stack of its own, called by a timer all the time.
+/// A timer calls a handler on an alternate stack all the time.
 Result handlers() {
   stack_t stack{};
   stack.ss_sp = other_stack;
@@ -175,7 +175,7 @@ Result handlers() {
   return static_cast<Result>(nested);
 }
 
-/// Signals that are blocked and pending, of the process and of a thread, are delivered once, in order.
+/// Blocked and pending signals of the process and of a thread are delivered once, in order.
 std::atomic<int> values{0};
 std::atomic<Result> order{0};
 void on_queued(int, siginfo_t* information, void*) {
@@ -205,7 +205,7 @@ Result pending() {
   return order + static_cast<Result>(values);
 }
 
-/// A thread waits for signals with another mask than its own.
+/// A thread waits for signals with a temporary mask.
 std::atomic<int> woken{0};
 Result suspends() {
   struct sigaction action = {};
@@ -233,7 +233,7 @@ Result suspends() {
   return static_cast<Result>(woken.load());
 }
 
-/// Floating point and vectors are in registers only, with another rounding and masks than usual.
+/// Floating point and vector values are in registers only, with unusual rounding and masks.
 Result registers() {
   const unsigned usual = _mm_getcsr();
   _mm_setcsr((usual & ~0x6000U) | 0x2000U);  // towards minus infinity
@@ -259,7 +259,7 @@ Result registers() {
 }
 
 thread_local Result own = 0;
-/// Exceptions in flight, memory of each thread's own.
+/// Exceptions are in flight, and threads have thread-local memory.
 Result throws() {
   std::atomic<Result> sum{0};
   std::vector<std::thread> threads;
@@ -285,7 +285,7 @@ Result throws() {
   return sum;
 }
 
-/// Many threads, most of which wait.
+/// Many threads run, most of which wait.
 Result crowd() {
   constexpr unsigned kThreads = 200;
   std::atomic<unsigned> word{0};
@@ -304,7 +304,7 @@ Result crowd() {
   return sum;
 }
 
-/// Mappings of all kinds, with content, that keep changing.
+/// Mappings of all kinds have content, and change all the time.
 Result mappings() {
   constexpr std::size_t kPage = 4096, kMaps = 1200;
   std::vector<char*> maps;
@@ -330,7 +330,7 @@ Result mappings() {
   return sum;
 }
 
-/// Two views of the same memory, and a file of which pages were changed privately.
+/// There are two views of the same memory, and a file with privately changed pages.
 Result views() {
   constexpr std::size_t kBytes = 64 * 4096;
   const int memory = memfd_create("views", MFD_CLOEXEC);
@@ -354,7 +354,7 @@ Result views() {
   return sum;
 }
 
-/// The heap grows by brk, the stack by use.
+/// The heap grows by brk, and the stack by use.
 int dig(int depth) {
   volatile char frame[4000];
   frame[0] = static_cast<char>(depth);
@@ -379,7 +379,7 @@ Result grows() {
   return sum;
 }
 
-/// Numbers of processes and threads stay, as robust mutexes and raise() want it.
+/// Process and thread numbers stay, as robust mutexes and raise() need.
 Result numbers() {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
@@ -405,7 +405,7 @@ Result numbers() {
   return held;
 }
 
-/// Timers of timer_create, which the C library knows by the kernel's numbers; one of them was taken back.
+/// Timers of timer_create, which the C library knows by the kernel's ids; one of them was deleted.
 std::atomic<int> ticks{0}, thread_ticks{0};
 Result timers() {
   struct sigaction action = {};
@@ -434,8 +434,8 @@ Result timers() {
   return 1;
 }
 
-/// Much of its memory was written and holds only zeros; which of it that is changes. So does a file's, privately. Of
-/// some it has no right to anything, but what is there has to stay.
+/// Much written memory has only zeros, and its place changes, also in a private mapping of a file. Some memory is
+/// inaccessible, and its content must stay.
 Result zeros() {
   constexpr std::size_t kBlock = 64 * 1024, kBlocks = 48, kOfFile = 32 * 1024;
   const auto map = [](int flags, int file) {

@@ -1,8 +1,8 @@
-// Processes that work together: `family ROUNDS [wait]` hands a number round by pipes, counts in memory that all share,
-// writes to a file by one offset that all share, and talks over a pair of sockets. Each checks where it belongs:
-// parent, group, session; and that memory which is zero stays so. Two children end at the beginning, and are waited for
-// at the end. It writes one line, which does not depend on how long it takes, and ends with status 0 only if all was
-// right; with `wait` it goes round until it gets SIGUSR1. It dies as a whole.
+// These processes work together: `family ROUNDS [wait]`. They pass a number round through pipes, and count in shared
+// memory. They write to a file with a shared offset, and talk through a pair of sockets. Each checks its parent, group
+// and session, and that zero memory stays zero. Two children end at the beginning, and are waited for at the end. The
+// program writes one line, which does not depend on its duration, and ends with status 0 only if all was right. With
+// `wait` it continues until it gets SIGUSR1. The family dies as a whole.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,7 +29,7 @@ struct Together {
   std::atomic<int> wrong{0};
 };
 Together* together = nullptr;
-/// Written to, and zero again but for the middle: each has its own.
+/// Was written, and is zero again except for the middle. Each process has its own.
 std::array<volatile std::uint64_t, 65536> blank{};
 volatile sig_atomic_t children_ended = 0, is_over = 0;
 
@@ -80,7 +80,7 @@ struct Ends {
   int file = -1;
 };
 
-/// Where a member is from the beginning to its end.
+/// The relations of a member, which never change.
 struct Belongs {
   pid_t self = getpid(), parent = getppid(), group = getpgrp(), session = getsid(0);
   void check(int what) const {
@@ -89,7 +89,7 @@ struct Belongs {
   }
 };
 
-/// One turn: the number goes on, the memory and the file that all have change.
+/// Takes one turn: passes the number on, and changes the shared memory and file.
 std::uint64_t take_turn(const Ends& ends, std::uint64_t number, int member) {
   together->turns.fetch_add(1);
   number = mix(number + static_cast<std::uint64_t>(member));
@@ -104,14 +104,14 @@ std::uint64_t take_turn(const Ends& ends, std::uint64_t number, int member) {
   if (member == 2) judge(setpgid(0, 0) == 0, 21);
   if (member == 3) judge(setpgid(0, leader) == 0, 22);
   const Belongs belongs;
-  // Only who writes has the end that writes: whoever reads sees when nobody is left.
+  // Only the writer has a write end, so the reader notices its end.
   for (int i = 0; i < kMembers; ++i) {
     if (i != member) close(ends.ring[i][0]);
     if (i != (member + 1) % kMembers) close(ends.ring[i][1]);
   }
   close(ends.pair[0]);
   if (member != 2) close(ends.pair[1]);
-  judge(put(ends.ring[(member + 1) % kMembers][1], 0), 23);  // it is there
+  judge(put(ends.ring[(member + 1) % kMembers][1], 0), 23);  // reports that it is ready
   std::uint64_t number = 0;
   while (get(ends.ring[member][0], number)) {
     belongs.check(24);
@@ -175,7 +175,8 @@ int main(int count, char** words) {
   for (int i = 1; i < kMembers; ++i) {
     members[i] = fork();
     if (members[i] == 0) be_member(ends, i, members[2]);
-    if (std::uint64_t there = 1; i < kMembers - 1) {  // the next one hears of it: that is the parent for now
+    if (std::uint64_t there = 1; i < kMembers - 1) {  // the next member's pipe reports it; the parent reads that for
+                                                      // now
       judge(get(ends.ring[i + 1][0], there) && there == 0, 3);
     }
   }
@@ -197,7 +198,7 @@ int main(int count, char** words) {
   }
   judge(children_ended == ended_before, 8);
   judge(getpid() == belongs.self && getpgrp() == belongs.group && getsid(0) == belongs.session, 9);
-  close(ends.ring[1][1]);  // each ends when the one before it has
+  close(ends.ring[1][1]);  // each member ends after its predecessor
   for (int i = 1; i < kMembers; ++i) {
     const int status = status_of(members[i]);
     judge(WIFEXITED(status) && WEXITSTATUS(status) == 40 + i, 30 + i);

@@ -1,12 +1,12 @@
 #pragma once
-// What programs that judge themselves have in common.
+// Programs that test themselves use these checks.
 #include <time.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 
-/// What went wrong first, as a status.
+/// The first failure, as an exit status.
 inline std::atomic<int> wrong{0};
 inline void judge(bool good, int what) {
   int none = 0;

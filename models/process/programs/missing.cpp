@@ -1,11 +1,10 @@
-// Programs whose memory is looked at, page by page, while it may be missing: `missing DIRECTORY looks|uses [huge]`.
+// These programs check their memory page by page while pages may be missing: `missing DIRECTORY looks|uses [huge]`.
 // Each makes the directory DIRECTORY/ready when it may be captured.
-// looks: looks at all of its memory again and again. DIRECTORY/lie: a page was not what it should be. When there is a
-// file DIRECTORY/fork it forks once, and the child, DIRECTORY/forked, looks, too. Ends with 7 when there is
-// DIRECTORY/end.
-// uses: when there is a file DIRECTORY/go, it drops, moves, shares, reads and writes memory; DIRECTORY/used when it
-// has. When there is DIRECTORY/end it looks at the rest, says what was wrong, and ends.
-// huge: it asks for huge pages, for memory that begins where one may.
+// `looks` checks all of its memory again and again, and makes DIRECTORY/lie if a page is wrong. With a file
+// DIRECTORY/fork it forks once; the child makes DIRECTORY/forked and checks too. With DIRECTORY/end it ends with 7.
+// `uses` drops, moves, shares, reads and writes memory when there is a file DIRECTORY/go, and then makes
+// DIRECTORY/used. With DIRECTORY/end it checks the rest, reports failures, and ends.
+// `huge` requests huge pages for memory that is aligned for them.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -50,7 +49,7 @@ void wait_for(const char* name) {
   while (!is_there(name)) pause_us(1000);
 }
 
-/// Memory whose words say where they belong.
+/// Memory whose words depend on their position.
 class Memory {
  public:
   explicit Memory(std::size_t pages, std::uint64_t key) : pages_(pages), key_(key) {
@@ -63,7 +62,7 @@ class Memory {
   char* at(std::size_t page) const { return at_ + page * kPage; }
   std::size_t bytes() const { return pages_ * kPage; }
   std::size_t pages() const { return pages_; }
-  /// Page `page` is what it should be, where the memory is at `at` now.
+  /// Returns whether page `page` has its words, where the memory is now at `at`.
   bool right(std::size_t page, const char* at) const {
     for (std::size_t word = 0; word < kWords; ++word)
       if (words(at, page)[word] != value(page, word)) return false;
@@ -103,8 +102,8 @@ bool zeros(const char* at, std::size_t bytes) {
   return true;
 }
 
-// Whoever wants to know whether it has looked at all of its memory since it was brought back makes "watch" before: it
-// may have been captured near the end of a round.
+// A test that must know that all memory was checked since the resume makes "watch" before. The capture may have been
+// near the end of a round.
 [[noreturn]] void look(const Memory& memory, bool forks) {
   for (;;) {
     const bool watched = is_there("watch");
@@ -129,7 +128,7 @@ void drop_and_move(const Memory& dropped, const Memory& moved, const Memory& rep
   judge(zeros(dropped.at(4), 8 * kPage), "dropped pages are not zeros");
   judge(dropped.right(0, 4, dropped.at()) && dropped.right(12, dropped.pages(), dropped.at()),
         "pages beside dropped ones");
-  // To a place of its own, longer than it was, and a part of it once more.
+  // To a free place, with more length, and then a part of it once more.
   char* place = static_cast<char*>(mmap(nullptr, 4 * moved.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   char* at = static_cast<char*>(
       mremap(moved.at(), moved.bytes(), moved.bytes() + 4 * kPage, MREMAP_MAYMOVE | MREMAP_FIXED, place));

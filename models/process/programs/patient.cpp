@@ -1,7 +1,7 @@
-// A program that works until it is told to end, and judges itself all the time: `patient DIRECTORY STATUS [socket]`.
-// It makes the directory DIRECTORY/ready when all of its threads work, adds a line to DIRECTORY/beats at each step,
-// makes the directory DIRECTORY/heard at SIGUSR2, and ends with STATUS when there is a file DIRECTORY/end; with 99 if
-// anything was wrong. With `socket` it has one of TCP, which cannot be captured.
+// This program works until it is told to end, and checks itself all the time: `patient DIRECTORY STATUS [socket]`. It
+// makes the directory DIRECTORY/ready when all of its threads work. It adds a line to DIRECTORY/beats at each step, and
+// makes the directory DIRECTORY/heard at SIGUSR2. It ends with STATUS when there is a file DIRECTORY/end, or with 99 if
+// anything was wrong. With `socket` it has a TCP socket, which cannot be captured.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ void pause_ms(long ms) {
   }
 }
 
-/// By one call, so that whoever sees it sees no descriptor that is still open for it.
+/// Makes it with one call, so that an observer sees no open descriptor for it.
 void make(const std::string& path) { mkdir(path.c_str(), 0700); }
 bool is_there(const std::string& path) {
   struct stat status {};
@@ -53,7 +53,7 @@ double turned() {
   return x + y;
 }
 
-/// The same sum again and again, in registers.
+/// Computes the same sum repeatedly, in registers.
 void compute() {
   const double first = turned();
   while (!over) {
@@ -65,7 +65,7 @@ void compute() {
   }
 }
 
-/// Numbers in their order, through a pipe; 0 is the last.
+/// Reads numbers in order from a pipe; 0 is the last.
 void read_numbers(int from) {
   for (std::uint64_t expected = 1;; ++expected) {
     std::uint64_t number = 0;

@@ -1,4 +1,5 @@
-# Programs of other kinds that are captured: what a compiler or library is missing for is not built, and its test is skipped.
+# This file builds programs of other kinds for captures. A program whose compiler or library is missing is not built,
+# and its test is skipped.
 set(programs ${PROJECT_BINARY_DIR}/tests/programs)
 function(perdure_captured_program name source)
   add_executable(${name} process/programs/${source})
@@ -13,11 +14,12 @@ add_custom_target(process_programs)
 perdure_captured_program(unusual unusual.cpp ${CMAKE_DL_LIBS})
 add_library(unusual_part MODULE process/programs/unusual_part.cpp)
 target_compile_options(unusual_part PRIVATE -O1 -fno-sanitize=all)
-target_link_options(unusual_part PRIVATE -fno-sanitize=all -Wl,--as-needed)  # each time it is loaded so are they
+target_link_options(unusual_part PRIVATE -fno-sanitize=all -Wl,--as-needed)  # so that these are loaded with it each
+                                                                             # time
 set_target_properties(unusual_part PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${programs})
 add_dependencies(process_programs unusual_part)
 
-# Static, at any position or at one only; the libraries that this needs are not everywhere.
+# Static programs, position-independent or not; the libraries for this are not everywhere.
 include(CheckCXXSourceCompiles)
 foreach(kind static static-pie)
   string(REPLACE - _ suffix ${kind})
@@ -50,4 +52,5 @@ if(PERDURE_GFORTRAN)
   add_dependencies(process_programs waves)
 endif()
 
-add_custom_target(campaign_process_programs DEPENDS awkward process_programs kernels perdure_cli)  # of tools/campaign-process
+add_custom_target(campaign_process_programs DEPENDS awkward process_programs kernels perdure_cli)  # of
+                                                                                                   # tools/campaign-process

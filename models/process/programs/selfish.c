@@ -1,8 +1,8 @@
-// A program that captures itself while it computes: `selfish DIRECTORY NAME STEPS CAPTURES OPTIONS [private]`. In each
-// of STEPS steps it computes on, and in the first CAPTURES of them it is captured as the next version of NAME; what
-// came of that is a line of DIRECTORY/log. After the capture of step 2 it waits for DIRECTORY/go, unless it has come
-// back. At its end DIRECTORY/result has what it computed. A second thread judges itself meanwhile. With `private`
-// nobody but root may look at its memory, and the programs that it starts have no rights of root to.
+// This program captures itself while it computes: `selfish DIRECTORY NAME STEPS CAPTURES OPTIONS [private]`. It
+// computes in each of STEPS steps. In the first CAPTURES of them it is captured as the next version of NAME, and adds
+// the outcome to DIRECTORY/log. After the capture of step 2 it waits for DIRECTORY/go, unless it was resumed. At its
+// end DIRECTORY/result has its result. A second thread checks itself meanwhile. With `private` only root may look at
+// its memory, and programs that it starts lack root's right to do so.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static int is_there(const char* directory, const char* file) {
   return stat(path, &status) == 0;
 }
 
-/** Whether this is the process that was resumed. */
+/** Returns whether this is the resumed process. */
 static int capture(const char* directory, const char* name, int step, const char* options) {
   char message[1024] = "", line[2048];
   const perdure_capture_choices choices = {.options = options};

@@ -1,5 +1,5 @@
-"""A program of Python and numpy that is captured: threads, generators, large arrays, big integers, text. What it writes does not
-depend on how long it takes."""
+"""This Python and numpy program is captured by tests: threads, generators, large arrays, big integers, text. Its output does not
+depend on its duration."""
 import hashlib
 import threading
 import time

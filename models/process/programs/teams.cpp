@@ -1,5 +1,5 @@
-// A program of OpenMP that is in the middle of its teams whenever it is captured: nested ones, tasks that wait for each
-// other, locks, memory of each thread's own. What it writes does not depend on how long it takes.
+// This OpenMP program is always in the middle of its teams when it is captured. It has nested teams, tasks that wait
+// for each other, locks and thread-local memory. Its output does not depend on its duration.
 #include <omp.h>
 #include <time.h>
 

@@ -1,7 +1,7 @@
-// Programs that use what few programs use, and are in the middle of it whenever they are captured: as awkward.cpp.
-// `unusual NAME` does what it is called, checks itself as it goes, writes one line of result, and ends with status 0
-// only if all was right. What it writes does not depend on how long it takes. Without arguments it lists them.
-// `in_vfork` waits in vfork until it gets SIGUSR1, `until_told` writes to its memory until then.
+// These programs use rare features, and are always in the middle of that when they are captured, as in awkward.cpp.
+// `unusual NAME` does what its name says, and checks itself meanwhile. It writes one line of result, and ends with
+// status 0 only if all was right. Its output does not depend on its duration. Without arguments it lists the programs.
+// `in_vfork` waits in vfork until it gets SIGUSR1; `until_told` writes to its memory until then.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -49,8 +49,8 @@ unsigned char* map_pages(std::size_t pages, int protection = PROT_READ | PROT_WR
   return static_cast<unsigned char*>(memory);
 }
 
-// All vector registers that the processor has, its masks, and the old stack of floating point are in use for a long
-// time without any of it being in memory. What is added forwards is taken away backwards: all has to be as it was.
+// Uses all vector registers, the mask registers and the x87 stack for a long time without storing them in memory.
+// Additions are later undone in reverse order, so all must have their old values.
 // clang-format off
 #define EACH_16(X, last)                                                                                             \
   X(0, 1)                                                                                                            \
@@ -145,7 +145,7 @@ Result wide() {
   return 1;
 }
 
-/// Threads hold robust mutexes, many at once, and some of them end with them: the kernel tells the next owner.
+/// Threads hold many robust mutexes, and some end with them: the kernel tells the next owner.
 Result robust() {
   constexpr int kRounds = 25, kMutexes = 40;
   pthread_mutexattr_t attributes;
@@ -202,7 +202,7 @@ Result pending_alarm() {
   return taken;
 }
 
-/// errno, memory of each thread's own, and what runs at a thread's end.
+/// errno, thread-local memory, and destructors at a thread's end.
 std::atomic<Result> ended{0};
 struct Counted {
   std::array<std::uint64_t, 700> words{};
@@ -230,7 +230,7 @@ Result thread_memory() {
   return ended;
 }
 
-/// Exceptions are in flight while destructors take their time and throw and catch others, and between threads.
+/// Exceptions are in flight while slow destructors throw and catch others. Some pass between threads.
 struct TakesItsTime {
   int in_flight;
   ~TakesItsTime() {
@@ -273,7 +273,7 @@ Result in_flight() {
   return sum;
 }
 
-/// 500 threads that wait in six ways.
+/// 500 threads wait in six ways.
 Result five_hundred() {
   constexpr unsigned kThreads = 500;
   std::atomic<unsigned> word{0};
@@ -332,7 +332,7 @@ Result five_hundred() {
   return sum;
 }
 
-/// 4,000 mappings, each with content and other rights than its neighbours.
+/// 4,000 mappings have content, and other rights than their neighbours.
 Result four_thousand() {
   constexpr std::size_t kMaps = 4000;
   constexpr std::array kRights = {PROT_READ | PROT_WRITE, PROT_READ, PROT_NONE, PROT_READ | PROT_EXEC};
@@ -359,7 +359,7 @@ Result four_thousand() {
   return sum;
 }
 
-/// 1,000 descriptors of ten kinds.
+/// 1,000 descriptors of ten kinds are open.
 struct Many {
   std::vector<int> opened;
   int add(int number) {
@@ -422,7 +422,7 @@ Result thousand_descriptors() {
   return sum;
 }
 
-/// The stack grows far behind where it was, and far behind what is usual.
+/// The stack grows far beyond its former and its usual size.
 __attribute__((noinline)) Result dig(int depth, int deepest) {
   volatile char frame[8000];
   frame[0] = static_cast<char>(depth);
@@ -445,7 +445,7 @@ Result digs() {
   return sum;
 }
 
-/// Libraries are loaded and closed again, also a second time beside themselves.
+/// Libraries are loaded and closed again, also a second copy beside the first.
 Result libraries() {
   char name[4096];
   const ssize_t length = readlink("/proc/self/exe", name, sizeof name - 64);
@@ -477,8 +477,8 @@ Result libraries() {
   return sum;
 }
 
-/// Instructions that are made while it runs: in pages that may be written and carried out, one after the other, and by
-/// two views of the same memory.
+/// Code is generated at run time: in pages that are always writable and executable, and in pages that change between
+/// both. A third kind has two views of the same memory.
 using Made = int (*)();
 std::array<unsigned char, 6> code_of(int value) {
   std::array<unsigned char, 6> code = {0xb8, 0, 0, 0, 0, 0xc3};  // mov $value, %eax; ret
@@ -509,7 +509,7 @@ Result generated() {
   return sum;
 }
 
-/// Pages that nobody may touch, with content: who touches one gets SIGSEGV, and the handler opens it.
+/// Pages with content are inaccessible. A thread that touches one gets SIGSEGV, and the handler opens the page.
 constexpr std::size_t kGuarded = 64;
 unsigned char* guarded_pages = nullptr;
 volatile sig_atomic_t opened_pages = 0;
@@ -540,7 +540,7 @@ Result guarded() {
   return sum + static_cast<Result>(opened_pages);
 }
 
-/// Memory that grows downwards when it is used, which is no thread's stack.
+/// Memory grows downwards on use, and is no thread's stack.
 Result grows_down() {
   constexpr std::size_t kRoom = 4096, kBegin = 8;
   unsigned char* const room = map_pages(kRoom, PROT_NONE);
@@ -562,7 +562,7 @@ Result grows_down() {
   return sum;
 }
 
-/// What the kernel says of its mapping at an address: its flags (VmFlags).
+/// Returns the kernel's flags (VmFlags) of the mapping at an address.
 std::string flags_at(const void* address) {
   FILE* const file = std::fopen("/proc/self/smaps", "re");
   if (file == nullptr) _exit(12);
@@ -575,13 +575,13 @@ std::string flags_at(const void* address) {
     if (here && std::strncmp(line, "VmFlags:", 8) == 0) flags = line + 8;
   }
   std::fclose(file);
-  std::string known;  // `sd` and others come and go by themselves, `uw` is of whoever follows what we write
+  std::string known;  // `sd` and others come and go by themselves; `uw` belongs to a tracker of our writes
   for (std::size_t at = 1; at + 2 < flags.size(); at += 3)
     if (const std::string flag = flags.substr(at, 2); flag != "sd" && flag != "uw") known += flag + " ";
   return known;
 }
 
-/// Advice that is given for mappings stays, as their content does.
+/// Advice for mappings stays, as their content does.
 Result advised() {
   constexpr std::array kAdvice = {MADV_DONTDUMP, MADV_WIPEONFORK, MADV_DONTFORK,   MADV_NOHUGEPAGE,
                                   MADV_HUGEPAGE, MADV_RANDOM,     MADV_SEQUENTIAL, MADV_MERGEABLE};
@@ -591,7 +591,7 @@ Result advised() {
     unsigned char* const map = map_pages(7) + kPage;
     judge(mprotect(map - kPage, kPage, PROT_NONE) == 0 && mprotect(map + 5 * kPage, kPage, PROT_NONE) == 0, 160);
     if (i < kAdvice.size()) {
-      (void)madvise(map, 5 * kPage, kAdvice[i]);  // a kernel may be without one of them
+      (void)madvise(map, 5 * kPage, kAdvice[i]);  // a kernel may lack one of them
     } else {
       judge(mlock(map, 5 * kPage) == 0 || errno == ENOMEM || errno == EPERM, 161);
     }
@@ -612,7 +612,7 @@ Result advised() {
   return sum;
 }
 
-/// Children come and go all the time: what is captured between two of them has none.
+/// Children come and go all the time. Between two of them the program has none, and can be captured.
 Result breeds() {
   Result sum = 0;
   for (int round = 0; round < 120; ++round) {
@@ -632,8 +632,8 @@ Result breeds() {
   return sum;
 }
 
-/// Whether the code around each of the C library's calls says which one it is (models/process/registers.hpp): since
-/// glibc 2.41 calls that may be cancelled have one place.
+/// Whether the code around each of the C library's calls shows which call it is (models/process/registers.hpp). Since
+/// glibc 2.41, cancellable calls share one place.
 constexpr bool kCallsAreKnown =
 #if defined(__x86_64__) && defined(__GLIBC__) && !__GLIBC_PREREQ(2, 41)
     true;
@@ -641,7 +641,7 @@ constexpr bool kCallsAreKnown =
     false;
 #endif
 
-/// Calls that wait for a while, which is longer than it takes to be captured several times: none ends before.
+/// Timed calls last longer than several captures take. None may end early.
 Result long_waits() {
   constexpr int kTimes = 8, kWait_ms = 45;
   const timespec wait{0, kWait_ms * 1'000'000};
@@ -699,7 +699,7 @@ Result long_waits() {
   return sum;
 }
 
-/// In vfork: its child has its memory, and it waits until that ends, at SIGUSR1 to the process group.
+/// A parent in vfork, whose child shares its memory. It waits until the child ends, at SIGUSR1 to the process group.
 Result in_vfork() {
   sigset_t set, before;
   sigemptyset(&set);

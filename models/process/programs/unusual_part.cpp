@@ -1,5 +1,4 @@
-// A library that a program loads while it runs: memory of its own, of each thread's own, and what it does when it is
-// loaded.
+// A program loads this library while it runs. It has memory of its own, thread-local memory, and a constructor.
 #include <cstdint>
 
 namespace {

@@ -1,5 +1,5 @@
-! A Fortran program that is captured: arrays that come and go, a scratch file (which has no name), its own buffers of
-! output. What it writes does not depend on how long it takes.
+! This Fortran program is captured by tests. It has arrays that come and go, a nameless scratch file, and its own output
+! buffers. Its output does not depend on its duration.
 program waves
   implicit none
   integer, parameter :: points = 20000, rounds = 60
