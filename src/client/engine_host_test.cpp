@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "config/daemon_program.hpp"
 #include "engine/host/node_directory.hpp"
 #include "ipc/channel.hpp"

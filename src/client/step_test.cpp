@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "client/session.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"

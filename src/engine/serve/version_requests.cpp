@@ -1,6 +1,7 @@
 // Handles requests about the versions that this node holds.
 #include <algorithm>
 
+#include "engine/flush/flusher.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
