@@ -3,12 +3,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process bench-speed bench-peers studies format clean \
+.PHONY: help demo demo-store demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process bench-speed bench-peers studies format clean \
   bootstrap bootstrap-required
 
 help:
 	@echo "make demo              kill a rank of an N-body run, restart it, compare the results"
 	@echo "make demo-nodes        destroy a node and the store's content, restart on a spare node, compare the results"
+	@echo "make demo-store        an S3 server is the store: kill all ranks, lose the node, restore from S3, compare the results"
 	@echo "make demo-elastic      lose a rank and go on with 3 instead of 4, then with 2; compare the results, plot the field"
 	@echo "make demo-mesh         kill a hydrodynamics code that has no checkpoint code, go on with 2 ranks instead of 4, compare the results"
 	@echo "make demo-process      capture a running OpenMP program from outside, kill it, bring it back, compare the results"
@@ -39,6 +40,14 @@ help:
 demo: demo-programs
 	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo
+
+demo-store:
+	@echo "== 1 of 3: packages, and the S3 server moto"
+	@tools/bootstrap && echo "  all are here"
+	@echo "== 2 of 3: building the command line and one program in build/demo; 3 to 5 min on 2 processors, once"
+	@tools/build --progress demo -DPERDURE_RUN_ONLY=OFF nbody perdure_cli
+	@echo "== 3 of 3: the demonstration, some 40 s"
+	@tools/demo-store
 
 demo-nodes: demo-programs
 	@echo "== 3 of 3: the demonstration, some 40 s"

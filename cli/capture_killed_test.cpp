@@ -32,14 +32,20 @@ void expect_untouched(const Patient& patient, const std::string& before) {
   patient.works();
 }
 
+/// Somebody traces it, such as a guard that holds it.
+bool is_traced(pid_t process) {
+  return content_of("/proc/" + std::to_string(process) + "/status").find("TracerPid:\t0\n") == std::string::npos;
+}
+
 TEST_P(KilledCapture, LeavesTheProgramAsItWasAndTheNextOneSucceeds) {
   Patient patient(place_);
   const std::string before = view_of(patient.process());
   for (const char* how : {"--leave-running", "--stop"}) {
     SCOPED_TRACE(how);
     const bool stops = std::string_view(how) == "--stop";
-    const bool ended = stops && GetParam() != "process_held" && GetParam() != "process_copied";
-    if (ended) continue;  // it is to be ended by then
+    const bool ended = stops && (GetParam() == "process_to_release" || GetParam() == "process_released");
+    if (stops && GetParam() == "process_proved") continue;  // it is proved before it is read
+    if (ended) continue;                                    // it is to be ended by then
     const Ran killed = Perdure(place_, {"capture", patient.number(), how}, {"PERDURE_TEST_CRASH=" + GetParam()}).wait();
     EXPECT_EQ(killed.status, -SIGKILL) << killed.err;
     expect_untouched(patient, before);
@@ -53,6 +59,30 @@ TEST_P(KilledCapture, LeavesTheProgramAsItWasAndTheNextOneSucceeds) {
 
 INSTANTIATE_TEST_SUITE_P(Points, KilledCapture, testing::ValuesIn(tool_points("process_")),
                          [](const auto& one) { return one.param; });
+
+// A program that goes on does so before the proof; one that the capture ends stands still until then.
+TEST(StoppedCaptures, HoldWhatIsToBeEndedAndNothingElse) {
+  const Orphans orphans;
+  ProcessPlace place;
+  Patient patient(place);
+  for (const char* how : {"--leave-running", "--stop"}) {
+    SCOPED_TRACE(how);
+    const bool stops = std::string_view(how) == "--stop";
+    const std::string name = stops ? "last" : "image";
+    Perdure perdure(place, {"capture", patient.number(), "--name", name, how},
+                    {"PERDURE_TEST_CRASH=process_read", "PERDURE_TEST_CRASH_STOPS=1"});
+    ASSERT_TRUE(eventually("all of it was read", [&] { return stands_still(perdure.process()); }));
+    EXPECT_EQ(is_traced(patient.process()), stops);
+    if (!stops) patient.works();
+    EXPECT_THAT(run_verb({"ls", place.store}).out, testing::Not(testing::HasSubstr(name))) << "it is not complete yet";
+    ::kill(perdure.process(), SIGCONT);
+    const Ran ran = perdure.wait();
+    EXPECT_EQ(ran.status, kGood) << ran.err;
+  }
+  EXPECT_EQ(patient.was_killed(), -SIGKILL);
+  touch(place.file("end"));
+  for (const char* name : {"image", "last"}) EXPECT_EQ(resumed(place, {name}).status, Patient::kStatus) << name;
+}
 
 TEST(KilledCaptures, AtAnyMomentLeaveTheProgramAsItWas) {
   const Orphans orphans;

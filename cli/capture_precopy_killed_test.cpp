@@ -1,5 +1,5 @@
-// `perdure capture --pre-copy`, or the guard, is killed with -9 while pages are copied. The program goes on, its writes
-// are not tracked any more, and nothing made for the capture is left in it.
+// kill -9 of `perdure capture --pre-copy`, or of the guard process, while pages are copied. The
+// program goes on, nothing of it is followed any more, and nothing that was made for this is left in it.
 #include <gtest/gtest.h>
 
 #include "cli/processes_testing.hpp"
@@ -8,7 +8,7 @@
 namespace perdure::cli {
 namespace {
 
-/// "precopy_round:2" means the second round.
+/// "precopy_round:2": the second round.
 std::vector<std::string> precopy_points() {
   std::vector<std::string> points;
   for (const auto& point : os::kToolCrashPoints)
@@ -17,8 +17,7 @@ std::vector<std::string> precopy_points() {
   return points;
 }
 
-/// Looks for kernel state of a process that tracks its writes: flags of mappings (uw: write protected, um: missing
-/// pages).
+/// The kernel keeps these for whoever follows writes: flags of mappings (uw: write protected, um: missing pages).
 bool is_followed_by_anybody(pid_t process) {
   std::istringstream maps(content_of("/proc/" + std::to_string(process) + "/smaps"));
   for (std::string line; std::getline(maps, line);)
@@ -30,7 +29,7 @@ bool is_followed_by_anybody(pid_t process) {
 
 class KilledPreCopy : public testing::TestWithParam<std::string> {
  protected:
-  /// False: the kernel cannot track writes, and no round is made.
+  /// False: the kernel cannot follow, and no round is made.
   bool follows() {
     const Ran ran = capture({});
     EXPECT_EQ(ran.status, kGood) << ran.err;
@@ -67,7 +66,7 @@ TEST_P(KilledPreCopy, LeavesNothingInTheProgram) {
   expect_that_it_can_be_captured_and_brought_back();
 }
 
-/// Gives the only child of `process`.
+/// The only child of `process`.
 pid_t guard_of(pid_t process) {
   const std::string number = std::to_string(process);
   return std::atoi(content_of("/proc/" + number + "/task/" + number + "/children").c_str());
@@ -85,10 +84,8 @@ TEST_P(KilledPreCopy, OfItsGuardLeavesNothingInTheProgram) {
   ::kill(guard, SIGKILL);
   ::kill(perdure.process(), SIGCONT);
   const Ran ran = perdure.wait();
-  if (GetParam() != "precopy_released") {  // its work is done by then
-    EXPECT_EQ(ran.status, kCannot) << ran.err;
-    EXPECT_THAT(ran.err, testing::HasSubstr("the process that holds the captured one has ended"));
-  }
+  EXPECT_EQ(ran.status, kCannot) << ran.err;
+  EXPECT_THAT(ran.err, testing::HasSubstr("the process that holds the captured one has ended"));
   expect_it_is_as_it_was();
   expect_that_it_can_be_captured_and_brought_back();
 }

@@ -58,6 +58,46 @@ TEST(Capture, ThatCouldNotBeBroughtBackIsNoneAndTheProgramGoesOn) {
   EXPECT_EQ(child.tell_end(), 7) << "it goes on";
 }
 
+/// The proof of a capture fails by this fault, for this reason; how the capture is made.
+struct Unproved {
+  const char *fault, *why, *how;
+};
+
+class UnprovedCapture : public testing::TestWithParam<Unproved> {};
+
+TEST_P(UnprovedCapture, IsNeverToldOfAndTheProgramGoesOnUntouched) {
+  ProcessPlace place;
+  Patient patient(place);
+  const std::string before = view_of(patient.process());
+  const Ran refused = Perdure(place, {"capture", patient.number(), "--name", "image", GetParam().how},
+                              {std::string("PERDURE_TEST_FAULTS=") + GetParam().fault})
+                          .wait();
+  EXPECT_EQ(refused.status, kCannot) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr(GetParam().why));
+  EXPECT_THAT(refused.out, Not(HasSubstr("in the store")));
+  EXPECT_THAT(run_verb({"ls", place.store}).out, Not(HasSubstr("image")));
+  EXPECT_EQ(resumed(place, {"image"}).status, kCannot) << "there is none";
+  EXPECT_EQ(view_of(patient.process()), before);
+  patient.works();
+  const Ran good = Perdure(place, {"capture", patient.number(), "--name", "image"}).wait();
+  EXPECT_EQ(good.status, kGood) << good.err;
+  EXPECT_EQ(patient.end(), Patient::kStatus);
+  EXPECT_EQ(resumed(place, {"image"}).status, Patient::kStatus);
+}
+
+constexpr const char *kRegisters = "set_registers:stand-in:EINVAL",
+                     *kNoRegisters = "it could not be brought back: thread";
+constexpr const char *kRecord = "read_record:image:EIO", *kNoRecord = "read its record as a resume does";
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, UnprovedCapture,
+    testing::Values(Unproved{kRegisters, kNoRegisters, "--leave-running"}, Unproved{kRegisters, kNoRegisters, "--stop"},
+                    Unproved{kRecord, kNoRecord, "--leave-running"}, Unproved{kRecord, kNoRecord, "--stop"}),
+    [](const auto& one) {
+      const bool stops = std::string_view(one.param.how) == "--stop";
+      return std::string(one.param.fault == kRegisters ? "Registers" : "Record") + (stops ? "Stopped" : "Running");
+    });
+
 TEST(Capture, WithoutPlacesIsSmallerAndComesBack) {
   ProcessPlace place;
   Patient patient(place);

@@ -19,8 +19,6 @@ namespace {
 
 using process::CaptureSchedule;
 
-double launch_now_s() { return static_cast<double>(os::monotonic_ns()) * 1e-9; }
-
 /// Gives the status as a shell does.
 int status_of(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
@@ -57,13 +55,13 @@ LaunchSignals::~LaunchSignals() {
 }
 
 LaunchLoop::LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal)
-    : store_(store), program_(std::move(program)), terminal_(terminal), schedule_(program_.every_s, launch_now_s()) {
+    : store_(store), program_(std::move(program)), terminal_(terminal), schedule_(program_.every_s, os::monotonic_s()) {
   summary_.process = process();
 }
 
 LaunchSummary LaunchLoop::run() {
   while (!has_ended()) {
-    const auto step = schedule_.next(launch_now_s());
+    const auto step = schedule_.next(os::monotonic_s());
     switch (step.action) {
       case CaptureSchedule::Action::wait:
         wait_until(step.until_s);
@@ -98,7 +96,7 @@ void LaunchLoop::wait_until(double until_s) {
   if (until_s == CaptureSchedule::kNever) {
     signal = ::sigwaitinfo(&set, &information);
   } else {
-    const double left_s = std::max(0.0, until_s - launch_now_s());
+    const double left_s = std::max(0.0, until_s - os::monotonic_s());
     const timespec left{static_cast<time_t>(left_s), static_cast<long>(std::fmod(left_s, 1) * 1e9)};
     signal = ::sigtimedwait(&set, &information, &left);
   }
@@ -110,7 +108,7 @@ void LaunchLoop::take(const siginfo_t& information) {
   if (signal == SIGUSR1) {
     schedule_.ask();
   } else if (signal == SIGTERM && !told_to_end_) {
-    schedule_.ask_for_end(launch_now_s());
+    schedule_.ask_for_end(os::monotonic_s());
   } else if (signal != SIGCHLD && information.si_code != SI_KERNEL) {  // a terminal tells all of its group
     ::kill(process(), signal);
   }
@@ -125,7 +123,7 @@ base::Status LaunchLoop::wait_stored(std::int64_t version) {
     const timespec now{};
     siginfo_t information{};
     while (::sigtimedwait(&set, &information, &now) > 0) take(information);
-    if (schedule_.next(launch_now_s()).action == CaptureSchedule::Action::end)
+    if (schedule_.next(os::monotonic_s()).action == CaptureSchedule::Action::end)
       return base::fail(PERDURE_TIMEOUT, program_.name, "the image was not in the store when the end came");
   }
 }
@@ -145,7 +143,7 @@ void LaunchLoop::reap(const std::vector<std::int32_t>& processes) const {
 
 /// A program that is to end stands still until no part of its image can be lost.
 void LaunchLoop::capture(bool ends) {
-  const double begun_s = launch_now_s();
+  const double begun_s = os::monotonic_s();
   const auto end_it = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(report.version));
     return end_all(report);
@@ -157,7 +155,7 @@ void LaunchLoop::capture(bool ends) {
   const auto done = store_.capture(program_.choices, program_.name, then);
   if (ends && done) reap(done->processes);
   if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-  schedule_.captured(begun_s, launch_now_s(), done.has_value());
+  schedule_.captured(begun_s, os::monotonic_s(), done.has_value());
   if (!done) {
     if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // otherwise it has ended meanwhile
     return;

@@ -19,7 +19,11 @@ perdure_module(plan)
 perdure_module(segment TEST_LIBRARIES perdure_test_support)
 perdure_module(capture)
 perdure_module(tier TEST_LIBRARIES perdure_test_support)
-perdure_module(store TEST_LIBRARIES perdure_test_support)
+perdure_module(store LIBRARIES ${CMAKE_DL_LIBS} OWN_LIBRARIES perdure::sodium Boost::headers OWN_INCLUDES ${PERDURE_CURL_INCLUDE}
+  TEST_LIBRARIES perdure_test_support)
+if(TARGET test_store)  # tools/bootstrap installs the server
+  target_compile_definitions(test_store PRIVATE PERDURE_MOTO_SERVER="${PROJECT_SOURCE_DIR}/build/moto/bin/moto_server")
+endif()
 perdure_module(calibration TEST_LIBRARIES perdure_test_support)
 perdure_module(plot LIBRARIES PNG::PNG)
 perdure_module(affinity TEST_LIBRARIES perdure_test_support)

@@ -1,7 +1,7 @@
 # The mesh library as programs outside use it: what our own targets link as five archives is one, and its headers are below
 # perdure/mesh, so that a program may have folders called mesh and track of its own.
 set(headers mesh/arguments mesh/checked_loop mesh/data mesh/division mesh/exact_sum mesh/ghosts mesh/mesh mesh/neighbours mesh/par_loop
-  mesh/protection mesh/ranks mesh/reduction mesh/stencil mesh/transfer automatic/protected_run track/access track/box track/loop_id)
+  mesh/protection mesh/ranks mesh/reduction mesh/stencil mesh/transfer automatic/protected_run track/access track/box)
 
 # perdure_mesh_archive(NAME OBJECTS target... LINKS target...)
 function(perdure_mesh_archive name)

@@ -1,6 +1,6 @@
 // Benchmarks the engine's core: it looks at its tiers, flushes and queue, asks the policy, records the decision, and
 // takes the slot.
-#include "engine/ledger/now.hpp"
+#include "os/system.hpp"
 #include "producers.hpp"
 
 namespace perdure::decision_cost {
@@ -22,9 +22,9 @@ void granted(benchmark::State& state, const std::string& policy) {
   for (auto _ : state) {
     if (!producers || producers->at_end(rank)) producers.emplace(policy, situation(state));
     if (!producers->ready() || !producers->flush_one()) return state.SkipWithError("nothing was flushed");
-    const double begin = engine::now_s();
+    const double begin = os::monotonic_s();
     const auto outcome = producers->ask(rank);
-    state.SetIterationTime(engine::now_s() - begin);
+    state.SetIterationTime(os::monotonic_s() - begin);
     if (outcome.kind != Kind::granted || !producers->write(rank, outcome.address))
       return state.SkipWithError("no slot was granted");
     rank = (rank + 1) % kRanks;

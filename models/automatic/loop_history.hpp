@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "track/loop_id.hpp"
+#include "track/access.hpp"
 
 namespace perdure::automatic {
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/field_codec.hpp"
+#include "os/fault_rules.hpp"
 #include "os/system.hpp"
 #include "os/thread.hpp"
 #include "process/page_faults.hpp"
@@ -131,12 +132,19 @@ struct Kept {
   }
 };
 
+/// The data of processes that may run again before their image is proved.
+struct HeldImages {
+  std::vector<ProcessImage> images;
+  std::vector<MachineFacts> facts;  // of each, as long as it stood still: it may remove or change its files later
+};
+
 /// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
 struct Hands {
   std::optional<Tracee> tracee;
   std::optional<HeldTree> tree;
   std::optional<DirtyTracking> tracking;
   std::optional<SeenFlags> flags;
+  HeldImages held_images;
   Kept kept;
 };
 
@@ -149,6 +157,13 @@ DescriptorChoices choices_of(const Guard::Wanted& wanted) {
   choices.left_out.insert(wanted.left_out.begin(), wanted.left_out.end());
   choices.hash_files = wanted.hash_files;
   return choices;
+}
+
+base::Status prove(const ProcessImage& image, const Guard::Wanted& wanted, HeldImages& held_images) {
+  PERDURE_TRY(auto facts, facts_where_captured(image));
+  if (wanted.proof == Guard::Wanted::at_once) return prove_resumable(image, facts);
+  held_images.facts.push_back(std::move(facts));
+  return {};
 }
 
 Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
@@ -169,7 +184,7 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   PERDURE_TRY(held.read,
               read_image(*hands.tracee, choices,
                          {.flags = hands.flags ? &*hands.flags : nullptr, .pages = &pages, .places = wanted.places}));
-  PERDURE_CHECK(prove_resumable(held.read.image));
+  PERDURE_CHECK(prove(held.read.image, wanted, hands.held_images));
   held.unwritten = std::move(pages.unwritten);
   return held;
 }
@@ -182,7 +197,7 @@ ToldOfTree hold_tree_here(const Guard::Wanted& wanted, Hands& hands) {
   Guard::HeldWithAll held;
   held.seized_ns = os::monotonic_ns();
   PERDURE_TRY(held.read, hands.tree->read(choices, seen, wanted.places));
-  for (const ProcessImage& image : held.read.tree.processes) PERDURE_CHECK(prove_resumable(image));
+  for (const ProcessImage& image : held.read.tree.processes) PERDURE_CHECK(prove(image, wanted, hands.held_images));
   return held;
 }
 
@@ -226,6 +241,13 @@ Released release_here(Hands& hands) {
   return std::uint8_t{!flags || !flags->contradicts(look_at_flags(process))};
 }
 
+Released prove_here(const HeldImages& held_images) {
+  if (held_images.images.empty()) return base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is left to be proved");
+  for (std::size_t i = 0; i < held_images.images.size(); ++i)
+    PERDURE_CHECK(prove_resumable(held_images.images[i], held_images.facts[i]));
+  return std::uint8_t{1};
+}
+
 Released keep_here(int socket, const Guard::Wanted& wanted, Kept& kept) {
   std::array<int, 2> fds{};
   if (!receive_descriptors(socket, fds)) return base::fail(PERDURE_INTERNAL, "guard", "no descriptors came");
@@ -265,19 +287,29 @@ bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   if (asked.what == Guard::Asked::keep) return send_message(socket, keep_here(socket, asked.wanted, hands.kept));
   if (asked.what == Guard::Asked::forget) return send_message(socket, forget_here(hands.kept));
   if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
+  if (asked.what == Guard::Asked::prove) {
+    const HeldImages held_images = std::exchange(hands.held_images, {});
+    return send_message(socket, base::caught("guard", [&] { return prove_here(held_images); }));
+  }
+  hands.held_images = {};
+  const bool later = asked.wanted.proof == Guard::Wanted::afterwards;
   if (asked.what == Guard::Asked::hold) {
-    const Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
+    Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
     if (!told) {
       hands.tracee.reset();
       hands.tracking.reset();
       hands.flags.reset();
     }
-    return send_message(socket, told);
+    const bool is_told = send_message(socket, told);
+    if (told && later) hands.held_images.images.push_back(std::move(told->read.image));
+    return is_told;
   }
   if (asked.what == Guard::Asked::hold_tree) {
-    const ToldOfTree told = base::caught("guard", [&] { return hold_tree_here(asked.wanted, hands); });
+    ToldOfTree told = base::caught("guard", [&] { return hold_tree_here(asked.wanted, hands); });
     if (!told) hands.tree.reset();
-    return send_message(socket, told);
+    const bool is_told = send_message(socket, told);
+    if (told && later) hands.held_images.images = std::move(told->read.tree.processes);
+    return is_told;
   }
   const bool begins = asked.what == Guard::Asked::follow;
   const ToldOfPages told =
@@ -305,6 +337,7 @@ Served serve(int socket) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_NAME, "perdure-guard");
+  (void)os::install_faults_from_environment();  // a mistake in them is told where a handle is opened
   if (socket != 3) ::dup3(socket, 3, O_CLOEXEC);
   ::close_range(4, ~0U, 0);
   for (Served served = Served::anew; served == Served::anew;) {
@@ -387,6 +420,11 @@ base::Result<Guard::Events> Guard::take_events(std::size_t number) {
 
 base::Status Guard::forget() {
   PERDURE_CHECK(ask<std::uint8_t>({Asked::forget, {}}));
+  return {};
+}
+
+base::Status Guard::prove() {
+  PERDURE_CHECK(ask<std::uint8_t>({Asked::prove, {}}));
   return {};
 }
 

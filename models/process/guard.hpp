@@ -28,7 +28,9 @@ class Guard {
     bool flags_before = false;  ///< flags of its mappings are looked at before it stands still
     std::int32_t captor = 0;    ///< a child of it that has it captured, and is not captured with it; 0: none
     bool places = true;         ///< as KnownOfMemory::places
-    PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor, places)
+    enum Proof : std::uint8_t { at_once, afterwards };
+    std::uint8_t proof = at_once;  ///< that it can be brought back: before hold() returns, or by prove()
+    PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor, places, proof)
   };
   struct Held {
     ReadImage read;
@@ -57,6 +59,9 @@ class Guard {
   base::Result<HeldWithAll> hold_tree(const Wanted& wanted);
   /// It, or they, go on as they were. False: it was held with flags_before, and they changed meanwhile.
   base::Result<bool> release();
+  /// Proves once, for processes that may run again, as prove_resumable() does: as of when they stood
+  /// still.
+  base::Status prove();
 
   /// Of a process that runs before its pages are there (LazyPages): when this process ends, that one, which `pidfd`
   /// means, is killed, and the descriptors that it waits at stay open until it is dead. Once for each of them.
@@ -73,7 +78,7 @@ class Guard {
 
   /// What is asked of the guard's process.
   struct Asked {
-    enum What : std::uint8_t { release, hold, follow, written, hold_tree, keep, events, forget };
+    enum What : std::uint8_t { release, hold, follow, written, hold_tree, keep, events, forget, prove };
     std::uint8_t what = release;
     Wanted wanted;
     PERDURE_FIELDS(what, wanted)

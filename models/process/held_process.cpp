@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "os/crash_point.hpp"
+#include "os/hooks.hpp"
 #include "os/system.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
@@ -57,26 +58,41 @@ base::Result<capture::Description> HeldProcess::describe() {
   if (staged) PERDURE_CHECK(complete(std::move(staged)));
   const bool none_staged = !source_;
   if (none_staged) PERDURE_CHECK(use_pages_there());
-  PERDURE_TRY(auto description, source_->describe());
-  report_.record_bytes = description.entries[0].bytes();
-  PERDURE_CHECK(check_record(description));
-  const std::uint64_t stored = description.bytes - report_.record_bytes;
+  PERDURE_TRY(description_, source_->describe());
+  report_.record_bytes = description_.entries[0].bytes();
+  if (!let_go_) PERDURE_CHECK(check_record());
+  const std::uint64_t stored = description_.bytes - report_.record_bytes;
   report_.zero_bytes = report_.page_bytes - stored - report_.borrowed_bytes;
   report_.page_bytes = stored;
   if (none_staged || choices_.tree) report_.frozen_bytes = report_.page_bytes;
   os::crash_point(os::CrashPoint::process_held);
-  return description;
+  return description_;
+}
+
+// A program that goes on stands still for no longer than it is read. Whether it can be brought back shows
+// before anybody is told that there is an image.
+base::Status HeldProcess::was_read() {
+  if (let_go_)
+    if (const auto released = release(); !released && released.error().code != PERDURE_NOT_FOUND) return released;
+  os::crash_point(os::CrashPoint::process_read);
+  if (!let_go_) return {};
+  PERDURE_CHECK(guard_.prove());
+  PERDURE_CHECK(check_record());
+  os::crash_point(os::CrashPoint::process_proved);
+  return {};
 }
 
 // As a resume reads it, before anybody is told that it is there.
-base::Status HeldProcess::check_record(const capture::Description& description) {
+base::Status HeldProcess::check_record() {
+  if (const int refused = os::ask_hooks({"read_record", "image", {}, 0, {}, {}, 0, 0}); refused != 0)
+    return base::fail(base::errno_error(refused, "read its record as a resume does", "image"));
   std::vector<std::byte> record;
   record.reserve(report_.record_bytes);
   PERDURE_CHECK(source_->read({0, report_.record_bytes}, [&](base::ConstByteSpan part) {
     record.insert(record.end(), part.begin(), part.end());
     return base::Status();
   }));
-  return prove_record(record, description.entries);
+  return prove_record(record, description_.entries);
 }
 
 base::Status HeldProcess::use_pages_there() {
@@ -127,6 +143,7 @@ base::Status HeldProcess::hold(bool flags_before) {
   const std::uint64_t begun = os::monotonic_ns();
   Guard::Wanted wanted = choices_.process;
   wanted.flags_before = flags_before;
+  wanted.proof = let_go_ ? Guard::Wanted::afterwards : Guard::Wanted::at_once;
   PERDURE_TRY(held_, guard_.hold(wanted));
   holds_ = true;
   report_.seize_s = static_cast<double>(held_.seized_ns - begun) * 1e-9;
@@ -143,7 +160,9 @@ base::Status HeldProcess::hold_tree() {
   const std::uint64_t begun = os::monotonic_ns();
   if (earlier_ != nullptr) report_.notes.push_back("images of several processes are stored whole each time");
   if (choices_.pre_copy) report_.notes.push_back("pages of several processes are not copied while they run");
-  PERDURE_TRY(tree_, guard_.hold_tree(choices_.process));
+  Guard::Wanted wanted = choices_.process;
+  wanted.proof = let_go_ ? Guard::Wanted::afterwards : Guard::Wanted::at_once;
+  PERDURE_TRY(tree_, guard_.hold_tree(wanted));
   holds_ = true;
   held_.seized_ns = tree_.seized_ns;
   held_.read.notes = tree_.read.notes;
@@ -166,7 +185,6 @@ base::Status HeldProcess::hold_tree() {
 // Where flags of its mappings changed just when it was held, it is held once more, for all of its pages.
 base::Status HeldProcess::complete(std::unique_ptr<StagedPages> staged) {
   PERDURE_TRY(report_.frozen_bytes, staged->complete(held_.read.image, held_.unwritten));
-  report_.copy_s = seconds_from(held_.seized_ns) - report_.read_s;
   os::crash_point(os::CrashPoint::precopy_completed);
   if (let_go_) {
     PERDURE_TRY(const bool same, let_go());
@@ -188,6 +206,7 @@ CaptureReport HeldProcess::report() const {
 
 base::Result<bool> HeldProcess::let_go() {
   holds_ = false;
+  report_.copy_s = seconds_from(held_.seized_ns) - report_.read_s;
   report_.frozen_s += seconds_from(held_.seized_ns);
   return guard_.release();
 }

@@ -12,7 +12,8 @@ namespace perdure::process {
 
 class HeldProcess : public capture::Source {
  public:
-  /// `let_go`: it is released as soon as nothing is read from it any more.
+  /// `let_go`: releases the process once nothing is read from it any more, and proves afterwards that its image can be
+  /// resumed. Else the proof comes before its memory is read.
   /// `earlier`: nothing is stored again that this one has.
   HeldProcess(Guard& guard, const CaptureChoices& choices, bool let_go, EarlierImage* earlier = nullptr)
       : guard_(guard), choices_(choices), let_go_(let_go), earlier_(earlier) {}
@@ -28,6 +29,7 @@ class HeldProcess : public capture::Source {
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
     return source_->read(range, take);
   }
+  base::Status was_read() override;
   /// All of it was read.
   CaptureReport report() const;
   base::Status release();
@@ -40,7 +42,7 @@ class HeldProcess : public capture::Source {
   base::Status complete(std::unique_ptr<StagedPages> staged);
   base::Result<bool> let_go();
   base::Status use_pages_there();
-  base::Status check_record(const capture::Description& description);
+  base::Status check_record();
   base::Result<ProcessImage> shorten(ProcessImage image, const ReadBlock& read);
 
   Guard& guard_;
@@ -51,6 +53,7 @@ class HeldProcess : public capture::Source {
   Guard::Held held_;
   Guard::HeldWithAll tree_;
   std::unique_ptr<capture::Source> source_;
+  capture::Description description_;
   CaptureReport report_;
 };
 

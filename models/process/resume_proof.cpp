@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "os/hooks.hpp"
 #include "process/image_source.hpp"
-#include "process/machine_facts.hpp"
 #include "process/new_process.hpp"
 #include "process/read_state.hpp"
 #include "process/remote_memory.hpp"
@@ -107,6 +107,8 @@ base::Status StandIn::take_state(const ProcessImage& image) {
 }
 
 base::Status StandIn::take_registers(const ThreadImage& thread) {
+  if (const int refused = os::ask_hooks({"set_registers", "stand-in", {}, 0, {}, {}, 0, 0}); refused != 0)
+    return base::fail(base::errno_error(refused, "set its registers", process_text(child_)));
   PERDURE_CHECK(set_extended_registers(child_, thread.extended_registers));
   return set_registers(child_, registers_of(thread));
 }
@@ -137,9 +139,8 @@ bool leaves_room(const ProcessImage& image) {
   return find_gap(taken, kLeastRoom, system.vdso_end - system.vdso_begin) != 0;
 }
 
-base::Status prove_resumable(const ProcessImage& image) {
+base::Status prove_resumable(const ProcessImage& image, const MachineFacts& facts) {
   if (!leaves_room(image)) return cannot_come_back(image, "its addresses leave no gap of 64 KiB");
-  PERDURE_TRY(const MachineFacts facts, facts_where_captured(image));
   for (const Obstacle& one : obstacles_of_machine(image, facts))
     return cannot_come_back(image, one.what + " (" + one.why + ")");
   if (!facts.missing_files.empty())

@@ -2,9 +2,9 @@
 // Describes a program's data sets and loops: what each loop reads and writes. Pure.
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "track/box.hpp"
-#include "track/loop_id.hpp"
 
 namespace perdure::track {
 
@@ -42,5 +42,11 @@ struct Access {
   bool does_read() const { return mode != Mode::write; }
   bool does_write() const { return mode != Mode::read; }
 };
+
+/// A hash of a loop's name and of its place in the program.
+using LoopId = std::uint64_t;
+
+/// Hashes the loop's name and its place in the program: file and line, or a text that stays the same from run to run.
+LoopId loop_id(std::string_view name, std::string_view site);
 
 }  // namespace perdure::track

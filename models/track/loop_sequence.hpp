@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "track/loop_id.hpp"
+#include "track/access.hpp"
 
 namespace perdure::track {
 

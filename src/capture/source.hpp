@@ -63,6 +63,8 @@ class Source {
   /// Passes the bytes of `range` to `take` in order, in any number of pieces, together exactly the range. Ends with the
   /// first error of `take`, and returns it. A range may be read again if a chunk has to be written to another place.
   virtual base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) = 0;
+  /// All was read, and nothing is asked for again. Called before anybody is told of the capture, which a failure ends.
+  virtual base::Status was_read() { return {}; }
 };
 
 }  // namespace perdure::capture

@@ -70,7 +70,7 @@ base::Status start_daemon(const config::Config& config, const std::string& label
   PERDURE_CHECK(os::write_file_atomically(settings, base::as_bytes(text)));
   os::BackgroundProgram started;
   started.path = program;
-  started.environment = os::daemon_environment();
+  started.environment = os::daemon_environment(store::credentials_family(config.text("store.path")));
   started.errors = claim.paths.errors();
   started.keep_fd = claim.lock.fd();
   started.arguments = {"--settings",

@@ -247,6 +247,9 @@ TEST(DaemonEnvironment, IsWhatPerduredAndItsNetworkRead) {
                                   ""};
   all.insert(all.begin() + 3, kept.begin(), kept.end());
   EXPECT_EQ(os::daemon_environment(all), kept);
+  const auto with_secrets = os::daemon_environment(all, store::credentials_family("s3://bucket/run"));
+  EXPECT_EQ(with_secrets.size(), kept.size() + 1) << "a store that needs them";
+  EXPECT_EQ(store::credentials_family("/scratch/me/store"), "");
 }
 
 TEST_F(EngineHost, ADaemonIsToldWhereTheModelsAreSinceItRunsElsewhere) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/selection.hpp"
+#include "plan/lineage.hpp"
 
 namespace perdure::client {
 

@@ -9,6 +9,8 @@ namespace perdure::client {
 namespace {
 
 constexpr const char* kPartOnly = "a part of it is neither in the store nor on a node of this job";
+constexpr const char* kHalfFlushed =
+    "its flush from a node to the store had begun, and did not end while the restore waited (perdure top)";
 constexpr const char* kSetAside = "damage was found in it, and it was set aside (perdure ls --quarantine)";
 
 bool is_committed(const JobInventory& all, const segment::VersionId& id) {
@@ -18,6 +20,17 @@ bool is_committed(const JobInventory& all, const segment::VersionId& id) {
 
 bool is_a_part(const segment::VersionId& id, const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
   return !plan.pieces.whole() && (is_committed(all, id) || store.find(id) != nullptr);
+}
+
+bool is_half_flushed(const JobInventory& all, const segment::VersionId& id) {
+  return std::any_of(all.held.begin(), all.held.end(), [&](const NodeHolding& holding) {
+    return holding.held.committed && holding.held.id == id && !holding.held.spilled.empty();
+  });
+}
+
+std::string reason_of(const segment::VersionId& id, const VersionPlan& plan, const JobInventory& all) {
+  if (is_half_flushed(all, id)) return kHalfFlushed;
+  return plan.on_nodes && plan.pieces.lost ? *plan.pieces.lost : kPartOnly;
 }
 
 std::string written_by(const StoredVersionView& stored) {
@@ -34,7 +47,7 @@ std::vector<PassedOver> newer_than(const segment::VersionId& chosen, const Versi
   };
   for (const auto& [id, plan] : plans.of) {
     if (!is_newer(id) || !is_a_part(id, plan, all, store)) continue;
-    found.emplace(id, plan.on_nodes && plan.pieces.lost ? *plan.pieces.lost : kPartOnly);
+    found.emplace(id, reason_of(id, plan, all));
   }
   for (const auto& stored : store.versions)
     if (is_newer(stored.id) && !plans.of.contains(stored.id))

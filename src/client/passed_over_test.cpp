@@ -66,6 +66,14 @@ TEST_F(NewerThan, IsWhatCannotBeHadWithItsReasonTheNewestFirst) {
   EXPECT_THAT(passed_over_text(all), HasSubstr("app version 5 (its node is away), app version 4 ("));
 }
 
+TEST_F(NewerThan, SaysOfWhatIsHalfFlushedThatNobodyWaitedLonger) {
+  held(app_version(4), true);
+  all_.held.back().held.spilled = base::Runs<std::uint32_t>({0});
+  const auto all = newer_than(app_version(3), plans_, all_, store_, {-1, excluded_, line_});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].why, HasSubstr("its flush from a node to the store had begun, and did not end"));
+}
+
 TEST_F(NewerThan, IsNoCaptureThatWasCutShort) {
   held(app_version(4), false);
   EXPECT_THAT(passed(), IsEmpty());

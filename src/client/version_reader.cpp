@@ -16,8 +16,6 @@
 namespace perdure::client {
 namespace {
 
-// The longest wait in one call for data that others need of this node and can have from the store only.
-constexpr std::uint64_t kLongestWait_ns = 30'000'000'000;
 constexpr unsigned kStoreTries = 3;
 constexpr std::uint64_t kStorePause_ns = 25'000'000;
 
@@ -184,18 +182,12 @@ bool VersionReader::is_for_others(const ipc::HeldSummary& held, const Opening& o
 // under way, or about to be. A failed flush is no reason to stop: other versions are left, and the engine reports it.
 // False: nobody needs it from the store.
 base::Result<bool> VersionReader::await_stored(const ipc::HeldSummary& held, const Opening& opening) {
-  if (!held.committed) return false;
-  ipc::Channel& channel = job_.engine().channel();
+  if (!held.committed || !Candidates{opening.version, passed_.excluded}.contain(held.id)) return false;
   const auto elsewhere = [&](std::uint32_t rank) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
-  const bool unlimited = std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);  // as long as it takes
-  if (!unlimited && (!is_for_others(held, opening) || waited_ns_ >= kLongestWait_ns)) return false;
-  const std::uint64_t begun = os::monotonic_ns();
-  const auto stored = channel.call(ipc::WaitStored{held.id, unlimited ? 0 : kLongestWait_ns - waited_ns_});
-  if (!stored && !channel.connected()) return base::fail(stored.error());
-  if (!unlimited) waited_ns_ += os::monotonic_ns() - begun;
-  return true;
+  if (std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere)) return flush_waits_.await_half_flushed(held.id);
+  return is_for_others(held, opening) ? flush_waits_.await(held.id) : base::Result<bool>(false);
 }
 
 base::Status VersionReader::report(const Opening& opening) {
@@ -205,6 +197,9 @@ base::Status VersionReader::report(const Opening& opening) {
   ipc::Channel& channel = job_.engine().channel();
   const ipc::Inventory question{opening.name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
+  // The newest comes first: it is wanted most, and the time is limited.
+  std::sort(reply.held.begin(), reply.held.end(),
+            [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
   bool waited = false;
   for (const auto& held : reply.held) {
     PERDURE_TRY(const bool waited_now, await_stored(held, opening));

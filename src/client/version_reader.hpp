@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "client/absence.hpp"
+#include "client/flush_waits.hpp"
 #include "client/passed_over.hpp"
 #include "client/rank_image.hpp"
 #include "client/store_losses.hpp"
@@ -19,7 +20,7 @@ inline constexpr int kFromTier = 1, kFromStore = 2, kFromNodes = 4;
 
 class VersionReader {
  public:
-  explicit VersionReader(Job& job) : job_(job) {}
+  explicit VersionReader(Job& job) : job_(job), flush_waits_(job) {}
   VersionReader(const VersionReader&) = delete;
   VersionReader& operator=(const VersionReader&) = delete;
 
@@ -142,7 +143,7 @@ class VersionReader {
   /// Version, node and segment of losses that the node was already asked to bring to the store again.
   std::set<std::tuple<segment::VersionId, std::uint32_t, std::uint32_t>> asked_again_;
   std::set<segment::VersionId> awaited_;  // versions of these that others need
-  std::uint64_t waited_ns_ = 0;           // time waited for data that others need
+  FlushWaits flush_waits_;
 };
 
 }  // namespace perdure::client

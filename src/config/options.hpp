@@ -28,6 +28,31 @@ inline constexpr auto kOptions = std::to_array<Option>({
          "Write to the store with direct I/O (O_DIRECT). Data is durable sooner, and cached files of programs stay "
          "in memory. Restores read with it, too, what is not cached. If the file system does not support it, "
          "Perdure uses the page cache. Set this to false if direct I/O is slow on your file system."},
+    {.key = "store.s3.endpoint",
+     .environment = "PERDURE_STORE_S3_ENDPOINT",
+     .engine = true,
+     .documentation =
+         "URL of the S3 server, for a store.path of the form s3://BUCKET/PREFIX. Empty: AWS_ENDPOINT_URL_S3 "
+         "or AWS_ENDPOINT_URL of the environment, else the region's at amazonaws.com."},
+    {.key = "store.s3.region",
+     .environment = "PERDURE_STORE_S3_REGION",
+     .engine = true,
+     .documentation =
+         "Region of the bucket. Empty: AWS_REGION or AWS_DEFAULT_REGION of the environment, else us-east-1."},
+    {.key = "store.s3.addressing",
+     .type = Type::choice,
+     .default_value = "auto",
+     .environment = "PERDURE_STORE_S3_ADDRESSING",
+     .choices = "auto|path|host",
+     .engine = true,
+     .documentation = "Where requests name the bucket. `path`: in the path. `host`: in the host's name. `auto`: in the "
+                      "path for a server that an endpoint names, else in the host's name."},
+    {.key = "store.s3.certificates",
+     .environment = "PERDURE_STORE_S3_CERTIFICATES",
+     .engine = true,
+     .documentation = "File with the certificate authorities that the server's certificate is checked against. Empty: "
+                      "AWS_CA_BUNDLE of the environment, else the system's.",
+     .absolute = true},
     {.key = "job",
      .default_value = "default",
      .environment = "PERDURE_JOB",
@@ -365,7 +390,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_FLUSH_GIVE_UP_AFTER",
      .engine = true,
      .documentation =
-         "How long an engine retries a flush after errors that may pass. Then it abandons the flush with a report.",
+         "How long an engine retries a flush after errors that may pass. Then it abandons the flush with a report. A "
+         "restore waits so long, and 30 s at least, for all flushes together that fail or move nothing.",
      .maximum = 1e9},
     {.key = "retention.keep_last",
      .type = Type::integer,

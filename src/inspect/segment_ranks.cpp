@@ -7,8 +7,7 @@ namespace {
 
 using base::Result;
 
-std::optional<std::string> range(std::uint32_t first, std::uint32_t last) {
-  if (first == segment::kNoRank) return std::nullopt;
+std::string range(std::uint32_t first, std::uint32_t last) {
   return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
 }
 
@@ -25,7 +24,7 @@ std::optional<std::string> ranks_of(const segment::ByteSource& source) {
   if (source.size() >= segment::kHeaderBytes) {
     std::vector<std::byte> block(segment::kHeaderBytes);
     if (source.read(0, block))
-      if (auto header = segment::decode_header(block, source.name()))
+      if (auto header = segment::decode_header(block, source.name()); header && header->first_rank != segment::kNoRank)
         return range(header->first_rank, header->last_rank);
   }
   const auto contents = contents_without_header(source);

@@ -63,7 +63,7 @@ base::Status start_perdured(config::Config config, const JobsDirectory& place) {
   }
   os::BackgroundProgram started;
   started.path = program;
-  started.environment = os::daemon_environment();
+  started.environment = os::daemon_environment(store::credentials_family(config.text("store.path")));
   started.errors = place.path + "/engine.errors";
   started.arguments = {"--settings", settings, "--node-label", place.node_label, "--idle-exit"};
   return os::spawn_daemon(started);

@@ -9,7 +9,7 @@
 namespace perdure::ipc {
 
 /// It goes up whenever any message changes.
-inline constexpr std::uint64_t kProtocol = 16;
+inline constexpr std::uint64_t kProtocol = 17;
 
 struct Greeted {
   std::uint64_t chunk_bytes = 0;

@@ -78,7 +78,10 @@ struct FlushProgress {
   std::uint64_t bytes_flushed = 0;
   std::uint64_t flush_bytes_per_s = 0;
   std::uint64_t last_flush_ns = 0;
-  PERDURE_FIELDS(bytes_pending, versions_pending, versions_failed, bytes_flushed, flush_bytes_per_s, last_flush_ns)
+  std::uint64_t bytes_moved = 0;  ///< chunks that flushes wrote, those of versions that are not whole yet too
+  bool store_failing = false;     ///< the last flush failed
+  PERDURE_FIELDS(bytes_pending, versions_pending, versions_failed, bytes_flushed, flush_bytes_per_s, last_flush_ns,
+                 bytes_moved, store_failing)
 };
 struct Progress {
   static constexpr const char* kName = "progress";

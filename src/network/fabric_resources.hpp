@@ -34,7 +34,6 @@ struct FabricResources {
 
   bool needs_local_registration() const { return (info->domain_attr->mr_mode & FI_MR_LOCAL) != 0; }
   bool names_virtual_addresses() const { return (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0; }
-  bool chooses_keys() const { return (info->domain_attr->mr_mode & FI_MR_PROV_KEY) != 0; }
 };
 
 /// Opens and enables a reliable-datagram endpoint with one completion queue that can be waited for.

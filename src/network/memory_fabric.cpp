@@ -37,11 +37,6 @@ std::shared_ptr<MemoryFabric> MemoryFabric::make(std::uint64_t seed, Faults faul
   return std::shared_ptr<MemoryFabric>(new MemoryFabric(seed, faults));
 }
 
-void MemoryFabric::set_faults(const Faults& faults) {
-  const std::lock_guard lock(mutex_);
-  faults_ = faults;
-}
-
 void MemoryFabric::cut(ConstByteSpan a, ConstByteSpan b) {
   const std::lock_guard lock(mutex_);
   cuts_.insert({id_of(a), id_of(b)});

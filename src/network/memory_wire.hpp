@@ -40,7 +40,6 @@ class MemoryFabric : public std::enable_shared_from_this<MemoryFabric> {
  public:
   static std::shared_ptr<MemoryFabric> make(std::uint64_t seed = 1, Faults faults = {});
   std::unique_ptr<Wire> make_wire();
-  void set_faults(const Faults& faults);
   /// Ends are named by their wires' address().
   void cut(ConstByteSpan a, ConstByteSpan b);
   void cut_off(ConstByteSpan end);  ///< from everybody
@@ -61,7 +60,7 @@ class MemoryFabric : public std::enable_shared_from_this<MemoryFabric> {
 
   std::mutex mutex_;
   const std::uint64_t seed_;
-  Faults faults_;
+  const Faults faults_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, std::shared_ptr<MemoryEnd>> ends_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> numbers_;  // numbers of messages by from, to

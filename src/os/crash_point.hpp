@@ -81,6 +81,8 @@ namespace perdure::os {
   X(process_held, tool)              \
   X(borrow_linked, tool)             \
   X(increment_borrowed, tool)        \
+  X(process_read, tool)              \
+  X(process_proved, tool)            \
   X(process_copied, tool)            \
   X(process_to_release, tool)        \
   X(process_released, tool)          \

@@ -28,16 +28,18 @@ bool is_inherited(std::string_view variable) {
 
 }  // namespace
 
-std::vector<std::string> daemon_environment(const std::vector<std::string>& all) {
+std::vector<std::string> daemon_environment(const std::vector<std::string>& all, std::string_view family) {
   std::vector<std::string> kept;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(kept), is_inherited);
+  std::copy_if(all.begin(), all.end(), std::back_inserter(kept), [&](const std::string& variable) {
+    return is_inherited(variable) || (!family.empty() && variable.starts_with(family));
+  });
   return kept;
 }
 
-std::vector<std::string> daemon_environment() {
+std::vector<std::string> daemon_environment(std::string_view family) {
   std::vector<std::string> all;
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) all.emplace_back(*at);
-  return daemon_environment(all);
+  return daemon_environment(all, family);
 }
 
 }  // namespace perdure::os

@@ -36,6 +36,8 @@ std::string user_name(std::uint32_t user);
 std::uint64_t random_u64();     ///< from the system's random source
 std::uint64_t wall_clock_ns();  ///< since 1970
 std::uint64_t monotonic_ns();
+/// Does so in seconds.
+inline double monotonic_s() { return static_cast<double>(monotonic_ns()) * 1e-9; }
 /// For tests: shifts this process's wall clock by the given time. Waits are not affected.
 void shift_wall_clock(std::int64_t nanoseconds);
 void shift_monotonic_clock(std::int64_t nanoseconds);

@@ -1,6 +1,6 @@
 #pragma once
-// Lists the placement policies. A new one is a file with one function and a line in registry.cpp, which also enrols it
-// in conformance_test.cpp.
+// Lists the placement policies. A new one is one function and a line in registry.cpp, which also enrols it in
+// conformance_test.cpp. The function has a file of its own, or is short and in policies.cpp.
 #include <string_view>
 #include <vector>
 

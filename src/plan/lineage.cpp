@@ -23,6 +23,11 @@ const Fork* fork_of(const std::vector<Fork>& forks, Branch branch) {
 
 }  // namespace
 
+// The largest number has no successor; there the nonces decide.
+std::uint64_t attempt_time(std::uint64_t clock_ns, std::uint64_t newest_known_ns) {
+  return clock_ns > newest_known_ns ? clock_ns : newest_known_ns + (newest_known_ns + 1 == 0 ? 0 : 1);
+}
+
 Branch branch_of(std::uint64_t nonce) {
   return nonce >> kMarkShift == kNamesABranch ? static_cast<Branch>(nonce >> kBranchShift & kBranchMask) : kFirstBranch;
 }

@@ -28,6 +28,10 @@ std::string branch_text(Branch branch);  ///< "3f9a12"
 /// Parses the text of branch_text(), and refuses any other.
 std::optional<Branch> parse_branch(std::string_view text);
 
+/// Returns the time of a new attempt at a version: the clock's, or one later than every known attempt of the name. A
+/// clock may go back, and a later attempt must count as newer, whatever its version's number is. (docs/adr/0002)
+std::uint64_t attempt_time(std::uint64_t clock_ns, std::uint64_t newest_known_ns);
+
 /// Branch `branch` continues this version of `parent`.
 struct Fork {
   Branch branch = 0;

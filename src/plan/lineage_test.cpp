@@ -13,6 +13,15 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 constexpr std::uint64_t kAlways = std::numeric_limits<std::uint64_t>::max();
 
+TEST(AttemptTime, IsTheClocksWhileItGoesForwardAndAlwaysLaterThanWhatIsKnown) {
+  EXPECT_EQ(attempt_time(1000, 0), 1000u);
+  EXPECT_EQ(attempt_time(1000, 999), 1000u);
+  EXPECT_EQ(attempt_time(1000, 1000), 1001u);
+  EXPECT_EQ(attempt_time(1000, 5000), 5001u);
+  EXPECT_EQ(attempt_time(0, 0), 1u);
+  EXPECT_EQ(attempt_time(1000, ~0ULL), ~0ULL) << "not 0";
+}
+
 TEST(Branches, TravelInTheNonceOfEachAttempt) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 1000; ++round) {

@@ -4,7 +4,7 @@
 #include "base/version.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
-#include "plan/selection.hpp"
+#include "plan/lineage.hpp"
 #include "portable/hdf5_reading.hpp"
 #include "portable/import_version.hpp"
 #include "reader/branches.hpp"

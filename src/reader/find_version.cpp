@@ -2,7 +2,6 @@
 
 #include "reader/branches.hpp"
 #include "reader/inventory.hpp"
-#include "reader/missing_text.hpp"
 #include "reader/stored_content.hpp"
 #include "segment/version_ranges.hpp"
 
@@ -32,17 +31,6 @@ base::Error not_on_the_line(const std::vector<store::VersionListing>& all,
 }
 
 }  // namespace
-
-base::Error missing_segments(const store::VersionListing& listing) {
-  std::vector<std::uint32_t> present;
-  for (const auto& segment : listing.segments)
-    if (segment.index < listing.segment_count) present.push_back(segment.index);
-  const bool one = present.size() + 1 == listing.segment_count;
-  return {PERDURE_INCOMPLETE, listing.id.text(),
-          "segment" + std::string(one ? " " : "s ") + missing_ranges(present, listing.segment_count) + " of its " +
-              std::to_string(listing.segment_count) + (one ? " is" : " are") + " missing",
-          "perdure ls shows which versions are complete", false};
-}
 
 base::Result<store::VersionListing> find_version(store::Store& store, const std::string& name,
                                                  std::optional<std::uint64_t> version,

@@ -99,6 +99,17 @@ std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint3
   return text;
 }
 
+base::Error missing_segments(const store::VersionListing& listing) {
+  std::vector<std::uint32_t> present;
+  for (const auto& segment : listing.segments)
+    if (segment.index < listing.segment_count) present.push_back(segment.index);
+  const bool one = present.size() + 1 == listing.segment_count;
+  return {PERDURE_INCOMPLETE, listing.id.text(),
+          "segment" + std::string(one ? " " : "s ") + missing_ranges(present, listing.segment_count) + " of its " +
+              std::to_string(listing.segment_count) + (one ? " is" : " are") + " missing",
+          "perdure ls shows which versions are complete", false};
+}
+
 VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
   VersionFacts facts;
   facts.listing = listing;

@@ -51,6 +51,9 @@ VersionFacts judge(store::Store& store, const store::VersionListing& listing);
 /// Returns for each name the newest complete version of the current line. Omits names without one.
 base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store& store);
 
+/// Returns the error of a version that lacks segments.
+base::Error missing_segments(const store::VersionListing& listing);
+
 /// Returns the numbers of [0, count) missing in `present`, which ascends, as ranges.
 std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint32_t count);
 

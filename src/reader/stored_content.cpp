@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "reader/missing_text.hpp"
+#include "reader/inventory.hpp"
 #include "reader/slabs.hpp"
 
 namespace perdure::reader {

@@ -60,10 +60,11 @@ void VerifiedChunks::keep_open(const store::SegmentRef& segment, std::unique_ptr
 
 base::Status VerifiedChunks::load(const ChunkPlace& place) {
   PERDURE_CHECK(open(*place.segment, false));
-  const auto& [offset, length, hash, unused] = place.entry();
+  const std::uint64_t offset = place.entry().offset, length = place.entry().stored_length();
   if (offset > source_->size() || length > source_->size() - offset)
     return base::fail(PERDURE_CORRUPT, source_->name(), "it became shorter since its manifest was read");
-  return length <= most_bytes_ ? verify_whole(place) : verify_large(place);
+  const bool encoded = place.entry().encoding != segment::Encoding::none;  // decoded as a whole only
+  return encoded || length <= most_bytes_ ? verify_whole(place) : verify_large(place);
 }
 
 /// Reuses memory if there is any: chunks have few lengths.
@@ -91,7 +92,8 @@ base::Status VerifiedChunks::verify_whole(const ChunkPlace& place) {
 }
 
 base::Status VerifiedChunks::verify_large(const ChunkPlace& place) {
-  const auto& [offset, length, hash, unused] = place.entry();
+  const std::uint64_t offset = place.entry().offset, length = place.entry().stored_length();
+  const base::Hash128& hash = place.entry().stored_hash();
   large_ = {};
   KnownBlocks large;
   std::vector<std::byte> block(kBlock);

@@ -1,8 +1,13 @@
-#include "redundancy/copies.hpp"
+// The schemes that keep a copy of everything on the next node of the group.
+#include "redundancy/registry.hpp"
 
 namespace perdure::redundancy {
 namespace {
 
+// Returns the position that keeps the copies of a position's blocks.
+unsigned copy_position(unsigned n, unsigned position) { return (position + 1) % n; }
+
+// A copy has the number of its block, and is named (number, position of the block).
 class CopyMap final : public BlockMap {
  public:
   explicit CopyMap(unsigned n) : n_(n) {}
@@ -31,8 +36,6 @@ class CopyMap final : public BlockMap {
   unsigned n_;
 };
 
-}  // namespace
-
 unsigned copy_losses(unsigned, unsigned) { return 1; }
 
 double copy_bytes(unsigned, unsigned) { return 1; }
@@ -53,6 +56,36 @@ Restoration restore_copy(const GroupState& state, Block block) {
   const unsigned keeper = copy_position(state.n, block.position);
   return {.how = state.has_kept(keeper, block.number) ? Restoration::How::copy : Restoration::How::copy_gone,
           .position = keeper};
+}
+
+}  // namespace
+
+// Sends every chunk while the capture runs, straight from its slot.
+Scheme buddy() {
+  return {.name = "buddy",
+          .summary = "a copy on the next node of the group, made while the data is captured",
+          .when = When::while_captured,
+          .at_server = false,
+          .rereads = false,
+          .min_size = 2,
+          .max_size = kMaxItems,
+          .min_parities = 1,
+          .max_parities = 1,
+          .losses = copy_losses,
+          .kept_per_byte = copy_bytes,
+          .survives = copies_survive,
+          .restore = restore_copy,
+          .map = copy_map};
+}
+
+// Reads the local tier again after the capture and sends that: the classic way, for comparison.
+Scheme partner() {
+  Scheme scheme = buddy();
+  scheme.name = "partner";
+  scheme.summary = "a copy on the next node of the group, read again and sent after the capture";
+  scheme.when = When::after_capture;
+  scheme.rereads = true;
+  return scheme;
 }
 
 }  // namespace perdure::redundancy

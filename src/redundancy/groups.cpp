@@ -125,7 +125,7 @@ base::Result<GroupPlan> plan_groups(std::span<const Domains> nodes, unsigned wan
     return base::fail(PERDURE_UNSUPPORTED, "redundancy scheme " + std::string(limits.scheme),
                       nodes_text(nodes.size()) + " cannot be divided into groups of " + sizes_text(limits),
                       "run on more nodes, or choose another group size");
-  Topology topology = number_domains(nodes);
+  const Topology topology = number_domains(nodes);
   GroupPlan plan;
   plan.groups.resize(count);
   // Deals nodes like cards, with all of a domain together. Every group gets L / count of a domain of L nodes, at any
@@ -133,7 +133,6 @@ base::Result<GroupPlan> plan_groups(std::span<const Domains> nodes, unsigned wan
   for (std::size_t i = 0; i < nodes.size(); ++i) plan.groups[i % count].push_back(topology.sorted[i]);
   for (const auto& level : topology.domains) plan.sharing.push_back(sharing_of(plan.groups, level));
   for (Group& group : plan.groups) separate_neighbours(group, topology);
-  plan.domains = std::move(topology.domains);
   return plan;
 }
 

@@ -32,8 +32,6 @@ struct GroupPlan {
   /// first) are of different domains wherever possible, for schemes that keep copies at the next position.
   std::vector<std::vector<std::uint32_t>> groups;
   std::vector<Sharing> sharing;  ///< by level, innermost first. most == 1: no two members share a domain
-  /// domains[level][node] is the number of the node's domain at this level, from 0 on.
-  std::vector<std::vector<std::uint32_t>> domains;
 };
 
 /// Plans the groups. `nodes[i]` has the domains of node i; all nodes name equally many. Sizes differ by at most one,

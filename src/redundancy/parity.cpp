@@ -1,10 +1,12 @@
-#include "redundancy/parity.hpp"
-
+// The schemes that keep parities of stripes, on the members of the group or on a server.
 #include "redundancy/decoding.hpp"
+#include "redundancy/registry.hpp"
+#include "redundancy/stripes.hpp"
 
 namespace perdure::redundancy {
 namespace {
 
+// A parity has the number of its stripe, and is named (stripe, index of the parity in it).
 class StripeMap final : public BlockMap {
  public:
   explicit StripeMap(const Stripes& stripes) : stripes_(stripes) {}
@@ -79,8 +81,6 @@ class StripeMap final : public BlockMap {
   Stripes stripes_;
 };
 
-}  // namespace
-
 std::shared_ptr<const BlockMap> distributed_map(unsigned n, unsigned m) {
   if (m == 0 || m > kMaxParities || m >= n || n > kMaxItems) return nothing_kept();
   return std::make_shared<StripeMap>(Stripes(n, m));
@@ -91,6 +91,8 @@ std::shared_ptr<const BlockMap> server_map(unsigned n, unsigned) {
   return std::make_shared<StripeMap>(Stripes::at_server(n));
 }
 
+// Counts the lost or damaged items of the stripe, parities included. A block that its position never had is not lost:
+// it counts as empty, and all members know that.
 unsigned missing_items(const Stripes& stripes, const GroupState& state, std::uint64_t stripe) {
   unsigned missing = 0;
   for (unsigned i = 0; i < stripes.k(); ++i) {
@@ -121,6 +123,64 @@ bool parity_survives(unsigned, unsigned m, const Positions& lost) { return lost.
 
 Restoration restore_distributed(const GroupState& state, Block block) {
   return restore_from_stripe(Stripes(state.n, state.m), state, block);
+}
+
+unsigned one_loss(unsigned, unsigned) { return 1; }
+double no_bytes_at_members(unsigned, unsigned) { return 0; }
+
+// Survives the loss of one member, or of the server. Without the server nothing is rebuilt, but all members are there.
+bool member_or_server(unsigned, unsigned, const Positions& lost) { return lost.count() <= 1; }
+
+Restoration restore_with_server(const GroupState& state, Block block) {
+  return restore_from_stripe(Stripes::at_server(state.n), state, block);
+}
+
+}  // namespace
+
+// Distributes one parity per stripe over the group: keeps 1/(n-1) of each node's data, and survives one loss.
+Scheme exclusive_or_parity() {
+  return {.name = "xor",
+          .summary = "the exclusive or of the group's data, distributed over its nodes",
+          .when = When::while_captured,
+          .at_server = false,
+          .rereads = false,
+          .min_size = 2,
+          .max_size = kMaxItems,
+          .min_parities = 1,
+          .max_parities = 1,
+          .losses = parity_losses,
+          .kept_per_byte = parity_bytes,
+          .survives = parity_survives,
+          .restore = restore_distributed,
+          .map = distributed_map};
+}
+
+// Distributes m parities per stripe over the group, and survives any m losses. With m = 1 it is xor, byte for byte.
+Scheme reed_solomon() {
+  Scheme scheme = exclusive_or_parity();
+  scheme.name = "reed-solomon";
+  scheme.summary = "several parities of the group's data, distributed over its nodes";
+  scheme.max_parities = kMaxParities;
+  return scheme;
+}
+
+// Keeps the group's parity on a server, which pulls the nodes' slots and keeps as much as the largest member has. The
+// members keep and compute no redundancy. A member that is alone has a copy there.
+Scheme parity_server() {
+  return {.name = "parity-server",
+          .summary = "the exclusive or of the group's data, on a server that reads it from the nodes",
+          .when = When::while_captured,
+          .at_server = true,
+          .rereads = false,
+          .min_size = 1,
+          .max_size = kMaxItems - 1,
+          .min_parities = 1,
+          .max_parities = 1,
+          .losses = one_loss,
+          .kept_per_byte = no_bytes_at_members,
+          .survives = member_or_server,
+          .restore = restore_with_server,
+          .map = server_map};
 }
 
 }  // namespace perdure::redundancy

@@ -1,6 +1,7 @@
 #pragma once
-// Lists the redundancy schemes. A new one is a file that describes it, and its declaration and row in registry.cpp,
-// which also enrols it in losses_test.cpp.
+// Lists the redundancy schemes. A new one is a function that describes it, and its declaration and row in registry.cpp,
+// which also enrols it in losses_test.cpp. The function has a file of its own, unless it shares code with other
+// schemes.
 #include <string_view>
 #include <vector>
 

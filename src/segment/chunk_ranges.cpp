@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "segment/segment.hpp"
-
 namespace perdure::segment {
 namespace {
 
@@ -13,9 +11,9 @@ std::string text_of(const Position& position) {
 }
 
 /// Returns "" if the place is allowed, else the defect.
-std::string misplaced(const Position& position, std::uint64_t manifest_offset) {
+std::string misplaced(const Position& position, std::uint64_t alignment, std::uint64_t manifest_offset) {
   const std::string at = ": offset " + std::to_string(position.offset);
-  if (position.offset % kAlignment != 0) return at + " is not a multiple of 4096";
+  if (position.offset % alignment != 0) return at + " is not a multiple of " + std::to_string(alignment);
   if (position.offset < kHeaderBytes) return at + " overlaps the header";
   if (position.offset > manifest_offset || position.length > manifest_offset - position.offset)
     return at + " and length " + std::to_string(position.length) + " reach beyond the manifest's offset " +
@@ -26,17 +24,18 @@ std::string misplaced(const Position& position, std::uint64_t manifest_offset) {
 
 void add_chunks(const Piece& piece, std::vector<Position>& all) {
   for (std::size_t i = 0; i < piece.chunks.size(); ++i)
-    all.push_back({piece.chunks[i].offset, piece.chunks[i].length, piece.rank, &piece, i});
+    all.push_back({piece.chunks[i].offset, piece.chunks[i].stored_length(), piece.rank, &piece, i});
 }
 
 void sort(std::vector<Position>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Position& a, const Position& b) { return a.offset < b.offset; });
 }
 
-base::Status check(const std::vector<Position>& all, std::uint64_t manifest_offset, const std::string& object) {
+base::Status check(const std::vector<Position>& all, std::uint64_t alignment, std::uint64_t manifest_offset,
+                   const std::string& object) {
   const Position* previous = nullptr;
   for (const Position& position : all) {
-    if (std::string what = misplaced(position, manifest_offset); !what.empty())
+    if (std::string what = misplaced(position, alignment, manifest_offset); !what.empty())
       return base::fail(PERDURE_CORRUPT, object, text_of(position) + what);
     if (previous != nullptr && previous->offset + previous->length > position.offset)
       return base::fail(
@@ -58,14 +57,19 @@ std::vector<Position> positions(const Manifest& manifest) {
 }
 
 base::Status check_ranges(const Manifest& manifest, std::uint64_t manifest_offset, const std::string& object) {
-  return check(positions(manifest), manifest_offset, object);
+  return check(positions(manifest), alignment_of(manifest), manifest_offset, object);
 }
 
-base::Status check_ranges(const Piece& piece, std::uint64_t manifest_offset, const std::string& object) {
+std::vector<Position> positions(const Piece& piece) {
   std::vector<Position> all;
   add_chunks(piece, all);
   sort(all);
-  return check(all, manifest_offset, object);
+  return all;
+}
+
+base::Status check_ranges(const Piece& piece, std::uint64_t alignment, std::uint64_t manifest_offset,
+                          const std::string& object) {
+  return check(positions(piece), alignment, manifest_offset, object);
 }
 
 }  // namespace perdure::segment

@@ -15,6 +15,7 @@
 #include "os/hooks.hpp"
 #include "segment/file_source.hpp"
 #include "segment/little_endian.hpp"
+#include "segment/stages.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/manifest_json.hpp"
 #include "support/sample_segment.hpp"
@@ -210,6 +211,44 @@ TEST_F(HostileSegment, OfOneChunkOfEightTiBIsRefusedWithoutBeingRead) {
     return defects.size() == 1 && defects[0].rank == 2 && defects[0].chunk == 0;
   };
   EXPECT_EQ(cost(path_, 32 * base::MiB, judged), "");
+}
+
+// Format 4: a table is nearly 2^30 bytes of holes behind a head that claims a million chunks.
+TEST_F(HostileSegment, OfAGiBOfHolesInATableIsRefusedAtOnce) {
+  const std::uint64_t length = 1ULL << 30;
+  empty_.alignment = 1;
+  empty_.tables = {{2, kHeaderBytes, length, {}}};
+  const std::uint64_t offset = kHeaderBytes + length;
+  const auto end = encode_end(empty_, offset);
+  const auto file = os::File::open(path_, os::Open::create).value();
+  ASSERT_TRUE(file.write(0, encode_header(empty_)));
+  std::vector<std::byte> head{std::byte{0xa1}, std::byte{0x66}};
+  for (const char c : std::string("chunks")) head.push_back(static_cast<std::byte>(c));
+  for (const unsigned byte : {0x9aU, 0x00U, 0x0fU, 0x42U, 0x40U}) head.push_back(static_cast<std::byte>(byte));
+  ASSERT_TRUE(file.write(kHeaderBytes, head));
+  ASSERT_TRUE(file.write(offset, end));
+  EXPECT_EQ(cost(path_, base::MiB, is_refused), "");
+}
+
+// Format 4: a chunk claims 2^60 plain bytes, encoded in 16.
+TEST_F(HostileSegment, OfAnExaByteInSixteenBytesIsRefusedUnread) {
+  const std::uint64_t claimed = 1ULL << 60;
+  const std::vector<std::byte> stored(16);
+  Piece piece{
+      2, claimed, {{0, 1, claimed}}, {{kHeaderBytes, claimed, {}, 0, Encoding::zstd, 16, base::hash128(stored)}}};
+  const auto table = encode_table(piece, PieceForm::stored);
+  empty_.alignment = 1;
+  empty_.tables = {{2, kHeaderBytes + 16, table.size(), base::hash128(table)}};
+  const auto file = os::File::open(path_, os::Open::create).value();
+  ASSERT_TRUE(file.write(0, encode_header(empty_)));
+  ASSERT_TRUE(file.write(kHeaderBytes, stored));
+  ASSERT_TRUE(file.write(kHeaderBytes + 16, table));
+  ASSERT_TRUE(file.write(2 * kHeaderBytes, encode_end(empty_, 2 * kHeaderBytes)));
+  const auto judged = [](const ByteSource& source) {
+    const auto manifest = read_manifest(source);
+    return !manifest && manifest.error().code == PERDURE_UNSUPPORTED && verify(source, nullptr).empty();
+  };
+  EXPECT_EQ(cost(path_, base::MiB, judged), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -92,14 +93,35 @@ struct RegionEntry {
   PERDURE_FIELDS(id, element_bytes, count, kind, attributes)
 };
 
+/// How the bytes of a chunk were changed before they were stored. Stored segments have these numbers: none ever changes
+/// its meaning, and readers meet numbers that they do not know.
+enum class Encoding : std::uint32_t {
+  none = 0,       ///< stored as they are
+  zstd = 1,       ///< reserved for compressed bytes
+  encrypted = 2,  ///< reserved for sealed bytes
+};
+
 /// A chunk: bytes [index * chunk_bytes, index * chunk_bytes + length) of its rank's capture.
 struct ChunkEntry {
   std::uint64_t offset = 0;  ///< its place: offset in the segment file, or (in a catalog) slot number
   std::uint64_t length = 0;  ///< bytes
   base::Hash128 hash;
   std::uint32_t place = 0;  ///< in a catalog: tier number; in a segment: 0
+  // Only segments of format 4 have other encodings than `none`. Catalogs and messages know nothing of them.
+  Encoding encoding = Encoding::none;
+  std::uint64_t encoded_length = 0;  ///< unless the encoding is none
+  base::Hash128 encoded_hash = {};   ///< unless the encoding is none
+  /// Returns length and hash of the bytes in the file.
+  std::uint64_t stored_length() const { return encoding == Encoding::none ? length : encoded_length; }
+  const base::Hash128& stored_hash() const { return encoding == Encoding::none ? hash : encoded_hash; }
   friend bool operator==(const ChunkEntry&, const ChunkEntry&) = default;
   PERDURE_FIELDS(offset, length, hash, place)
+};
+
+/// The two ways to write a piece.
+enum class PieceForm {
+  placed,  ///< in formats 1 to 3, catalogs and messages: a chunk has a place
+  stored,  ///< in format 4: a chunk has an encoding, and an entry has its name and element type as fields
 };
 
 /// One rank's part of a version.
@@ -120,7 +142,7 @@ struct Piece {
 /// not ascend.
 std::string wrong_with(const std::vector<Piece>& pieces, std::uint32_t ranks);
 
-/// The place of one rank's piece in a segment of format 3.
+/// The place of one rank's piece in a segment of format 3 or 4.
 struct Table {
   std::uint32_t rank = 0;
   std::uint64_t offset = 0;  ///< in the file
@@ -139,8 +161,10 @@ struct Manifest {
   std::string writer;               ///< "perdure 0.1.0"
   std::vector<Piece> pieces;        ///< of the ranks in this segment, ascending by rank
   /// One for each piece, if one manifest cannot describe so many pieces: the file has format 3, and readers may leave
-  /// out the pieces.
+  /// out the pieces. Format 4 always has them.
   std::vector<Table> tables = {};
+  /// Format 4: offsets of chunks and tables are multiples of it.
+  std::optional<std::uint64_t> alignment = {};
   /// Returns the ranks of this segment, ascending.
   std::vector<std::uint32_t> ranks_here() const;
   /// Manifests are equal even if their parts lie elsewhere in a file.

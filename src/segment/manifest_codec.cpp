@@ -1,12 +1,14 @@
 #include "segment/manifest_codec.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
 #include "base/json.hpp"
 #include "segment/entry_codec.hpp"
 #include "segment/manifest_decoder.hpp"
+#include "segment/segment.hpp"
 
 namespace perdure::segment {
 namespace {
@@ -144,9 +146,10 @@ Json to_json(const Piece& piece) {
               {"chunks", std::move(chunks)}};
 }
 
-std::uint64_t items_of(const Piece& piece) {
+std::uint64_t items_of(const Piece& piece, PieceForm form) {
   constexpr std::uint64_t kOfPiece = 1 + 4 + 2 + 2, kOfRegion = 4, kOfChunk = 5;  // maps, keys, numbers, arrays
   std::uint64_t items = kOfPiece + kOfRegion * piece.regions.size() + kOfChunk * piece.chunks.size();
+  if (form == PieceForm::stored) items += 2 * (piece.regions.size() + piece.chunks.size());  // at most so many more
   for (const RegionEntry& region : piece.regions) {
     if (region.plain()) continue;
     items += 2 + 2 * region.attributes.size();  // kind, map, keys and values
@@ -178,6 +181,12 @@ Result<std::uint64_t> chunk_bytes_from_json(const Json& map, const std::string& 
   return get_ranged(map, "chunk_bytes", 1, kMaxBytes, object);
 }
 
+Result<std::uint64_t> alignment_from_json(const Json& map, const std::string& object) {
+  PERDURE_TRY(const std::uint64_t alignment, get_ranged(map, "alignment", 1, kMaxAlignment, object));
+  if (std::has_single_bit(alignment)) return alignment;
+  return wrong(object, "field 'alignment' is " + std::to_string(alignment) + ", no power of two");
+}
+
 Result<Manifest> heading_from_json(const Json& json, const std::string& object) {
   Manifest manifest;
   PERDURE_TRY(manifest.id, version_id_from_json(json, object));
@@ -186,6 +195,9 @@ Result<Manifest> heading_from_json(const Json& json, const std::string& object) 
   if (segment.second == 0 || segment.second > kMaxCount || segment.first >= segment.second)
     return wrong(object, "field 'segment': " + std::to_string(segment.first) + " of " + std::to_string(segment.second) +
                              " is impossible");
+  if (json.contains("alignment")) {
+    PERDURE_TRY(manifest.alignment, alignment_from_json(json, object));
+  }
   PERDURE_TRY(manifest.writer, base::get_text(json, "writer", object));
   if (!is_printable(manifest.writer)) return wrong(object, "field 'writer' is not at most 256 printable characters");
   manifest.ranks = static_cast<std::uint32_t>(ranks);

@@ -11,7 +11,7 @@ base::Json to_json(const ChunkEntry& chunk);
 base::Json to_json(const Piece& piece);
 
 /// Counts the CBOR items of a piece in a manifest, as base::kMaxCborItems does.
-std::uint64_t items_of(const Piece& piece);
+std::uint64_t items_of(const Piece& piece, PieceForm form = PieceForm::placed);
 /// A manifest has at most so many items besides its pieces.
 inline constexpr std::uint64_t kMostItemsBesidePieces = 64;
 

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "segment/entry_codec.hpp"
 #include "segment/manifest_codec.hpp"
+#include "segment/own_fields.hpp"
 #include "segment/segment.hpp"
 
 namespace perdure::segment {
@@ -18,7 +19,7 @@ using base::Result;
 using base::Status;
 using Type = CborReader::Type;
 
-constexpr std::uint64_t kLeastRegion = 4, kLeastChunk = 21, kLeastTable = 21, kLeastPiece = 30;  // bytes of each
+constexpr std::uint64_t kLeastRegion = 4, kLeastChunk = 20, kLeastTable = 21, kLeastPiece = 30;  // bytes of each
 
 tl::unexpected<base::Error> malformed(const std::string& object, std::string cause) {
   return base::fail(PERDURE_CORRUPT, object, std::move(cause));
@@ -78,7 +79,7 @@ Status take_list(CborReader& in, const char* key, std::uint64_t least_bytes, Lis
   if (in.type() != Type::array)
     return malformed(object, std::string("field '") + key + "' is missing or is not an array");
   const std::uint64_t count = in.array();
-  constexpr std::uint64_t kMostReserved = 1U << 20;
+  constexpr std::uint64_t kMostReserved = 40 * base::MiB / sizeof(typename List::value_type);
   list.reserve(std::min({count, in.left() / least_bytes, kMostReserved}));
   for (std::uint64_t i = 0; i < count && in.good(); ++i) {
     PERDURE_TRY(auto item, take(i));
@@ -99,7 +100,8 @@ bool take_numbers(CborReader& in, std::array<std::uint64_t, N>& numbers) {
 
 /// Takes a manifest's fields besides its pieces; skips unknown ones.
 void take_heading(CborReader& in, const std::string& key, Json& small) {
-  constexpr std::array<std::string_view, 6> kKnown{"attempt", "name", "ranks", "segment", "version", "writer"};
+  constexpr std::array<std::string_view, 7> kKnown{"alignment", "attempt", "name",  "ranks",
+                                                   "segment",   "version", "writer"};
   if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) return in.skip();
   small[key] = take_small(in);
 }
@@ -127,14 +129,16 @@ Result<Attributes> take_attributes(CborReader& in, const std::string& where, con
   return attributes_from_json(map, where, object);
 }
 
-Result<RegionEntry> take_region(CborReader& in, std::size_t number, const std::string& object) {
+Result<RegionEntry> take_region(CborReader& in, std::size_t number, const std::string& object, PieceForm form) {
   // Makes the text only for errors: there may be a million regions.
   const auto where = [number] { return "field 'regions': region number " + std::to_string(number); };
   const std::uint64_t items = in.type() == Type::array ? in.array() : 0;
   std::array<std::uint64_t, 3> numbers{};
-  if ((items != 3 && items != 5) || !take_numbers(in, numbers)) {
+  const bool placed = form == PieceForm::placed;
+  if ((items != 3 && items != (placed ? 5 : 7)) || !take_numbers(in, numbers)) {
     PERDURE_CHECK(in.check(object));
-    return malformed(object, where() + " is not [id, element_bytes, count] with or without [kind, attributes]");
+    return malformed(object, where() + " is not [id, element_bytes, count] with or without " +
+                                 (placed ? "[kind, attributes]" : "[kind, name, element type, attributes]"));
   }
   if (numbers[0] > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
     return malformed(object, where() + ": id " + std::to_string(numbers[0]) + " is not below 2^31");
@@ -142,8 +146,11 @@ Result<RegionEntry> take_region(CborReader& in, std::size_t number, const std::s
   if (items == 3) return region;
   const std::string named = where() + " (id " + std::to_string(numbers[0]) + ")";
   PERDURE_TRY(region.kind, entry_kind_from_json(take_small(in), named, object));
+  const std::string name = placed ? "" : in.text(), type = placed ? "" : in.text();
+  if (!in.good()) PERDURE_CHECK(in.check(object + ": " + named));
   PERDURE_TRY(region.attributes, take_attributes(in, named, object));
   PERDURE_CHECK(in.check(object));
+  if (auto cause = add_own_fields(region, name, type); !cause.empty()) return malformed(object, named + " " + cause);
   if (region.plain()) return malformed(object, named + " is plain memory, but not written so");
   return region;
 }
@@ -164,24 +171,39 @@ Result<Table> take_table(CborReader& in, std::size_t number, const std::string& 
 
 }  // namespace
 
-Result<ChunkEntry> take_chunk(CborReader& in, const std::string& where, const std::string& object) {
+Result<ChunkEntry> take_chunk(CborReader& in, const std::string& where, const std::string& object, PieceForm form) {
+  const bool placed = form == PieceForm::placed;
   const auto refuse = [&](const char* what) -> Result<ChunkEntry> {
     PERDURE_CHECK(in.check(object));
     return malformed(object, where + what);
   };
-  constexpr const char* kShape = " is not [offset, length, hash, place]";
+  const char* shape = placed ? " is not [offset, length, hash, place]"
+                             : " is not [offset, length, hash] with or without [encoding, stored length, stored hash]";
   std::array<std::uint64_t, 2> range{};
-  std::array<std::uint64_t, 1> place{};
-  if (in.type() != Type::array || in.array() != 4 || !take_numbers(in, range)) return refuse(kShape);
+  std::array<std::uint64_t, 1> number{};
+  const std::uint64_t items = in.type() == Type::array ? in.array() : 0;
+  if (!(placed ? items == 4 : items == 3 || items == 6) || !take_numbers(in, range)) return refuse(shape);
   const auto hash = take_hash(in);
   if (!hash) return refuse(": its hash is not a byte string of 16 bytes");
-  if (!take_numbers(in, place)) return refuse(kShape);
-  if (place[0] > std::numeric_limits<std::uint32_t>::max())
-    return malformed(object, where + ": place " + std::to_string(place[0]) + " is not below 2^32");
-  return ChunkEntry{range[0], range[1], *hash, static_cast<std::uint32_t>(place[0])};
+  ChunkEntry chunk{range[0], range[1], *hash};
+  if (items == 3) return chunk;
+  if (!take_numbers(in, number)) return refuse(shape);
+  if (number[0] > std::numeric_limits<std::uint32_t>::max())
+    return malformed(object,
+                     where + (placed ? ": place " : ": encoding ") + std::to_string(number[0]) + " is not below 2^32");
+  if (placed) return chunk.place = static_cast<std::uint32_t>(number[0]), chunk;
+  chunk.encoding = static_cast<Encoding>(number[0]);
+  if (chunk.encoding == Encoding::none) return refuse(": it is stored as it is, but not written so");
+  if (!take_numbers(in, number)) return refuse(shape);
+  chunk.encoded_length = number[0];
+  if (chunk.encoded_length == 0) return refuse(": its stored length is 0");
+  const auto stored_hash = take_hash(in);
+  if (!stored_hash) return refuse(": its stored hash is not a byte string of 16 bytes");
+  chunk.encoded_hash = *stored_hash;
+  return chunk;
 }
 
-Result<Piece> take_piece(CborReader& in, std::size_t number, const std::string& object) {
+Result<Piece> take_piece(CborReader& in, std::size_t number, const std::string& object, PieceForm form) {
   Piece piece;
   Json small = Json::object();
   bool regions = false, chunks = false;
@@ -198,13 +220,13 @@ Result<Piece> take_piece(CborReader& in, std::size_t number, const std::string& 
     if (key == "chunks") {
       chunks = true;
       return take_list(in, "chunks", kLeastChunk, piece.chunks, whose, [&](std::size_t i) {
-        return take_chunk(in, "field 'chunks': chunk " + std::to_string(i), whose);
+        return take_chunk(in, "field 'chunks': chunk " + std::to_string(i), whose, form);
       });
     }
     if (key != "regions") return in.skip(), Status();
     regions = true;
     return take_list(in, "regions", kLeastRegion, piece.regions, whose,
-                     [&](std::size_t i) { return take_region(in, i, whose); });
+                     [&](std::size_t i) { return take_region(in, i, whose, form); });
   }));
   PERDURE_TRY(piece.rank, rank_from_json(small, object));
   PERDURE_TRY(piece.chunk_bytes, chunk_bytes_from_json(small, whose));
@@ -231,9 +253,10 @@ Result<Manifest> take_manifest(CborReader& in, const std::string& object) {
   PERDURE_TRY(Manifest manifest, heading_from_json(small, object));
   if (!pieces && !tables) return malformed(object, "field 'pieces' is missing or is not an array");
   if (pieces && tables) return malformed(object, "it has both pieces and tables");
+  if (manifest.alignment && !tables) return malformed(object, "it has an alignment, but no tables");
   if (pieces) manifest.pieces = std::move(*pieces);
   if (tables) manifest.tables = std::move(*tables);
-  if (tables && manifest.tables.empty()) return malformed(object, "field 'tables' is empty");
+  if (tables && manifest.tables.empty() && !manifest.alignment) return malformed(object, "field 'tables' is empty");
   auto cause = wrong_with(manifest.pieces, manifest.ranks);
   if (cause.empty()) cause = wrong_with(manifest.tables, manifest.ranks);
   if (!cause.empty()) return malformed(object, std::move(cause));

@@ -6,8 +6,8 @@
 namespace perdure::segment {
 
 /// Writes the bytes of base::encode_cbor(to_json(piece)): a piece in a manifest, and a table.
-void put_piece(base::CborWriter& out, const Piece& piece);
-/// Writes the index of format 3 if there are tables; else the manifest of formats 1 and 2.
+void put_piece(base::CborWriter& out, const Piece& piece, PieceForm form = PieceForm::placed);
+/// Writes the index of format 3 or 4 if it has tables; else the manifest of formats 1 and 2.
 void put_manifest(base::CborWriter& out, const Manifest& manifest);
 
 }  // namespace perdure::segment

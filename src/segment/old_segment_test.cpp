@@ -8,6 +8,7 @@
 
 #include "segment/array_entry.hpp"
 #include "segment/reader.hpp"
+#include "support/appended_segment.hpp"
 #include "support/memory_source.hpp"
 
 namespace perdure::segment {
@@ -195,6 +196,90 @@ TEST_F(SegmentV3, SaysAndHoldsWhatItDidThen) {
   ASSERT_TRUE(read_chunk(source_, manifest->pieces[0], 0, chunk));
   for (std::size_t i = 0; i < chunk.size(); ++i) ASSERT_EQ(chunk[i], static_cast<std::byte>((13 * i + 1) & 0xFF)) << i;
   EXPECT_TRUE(verify(source_, nullptr).empty());
+}
+
+/// Writes "mesh" version 5 of four ranks, segment 1 of 2. Rank 2 has 900 bytes in two chunks, the second one first;
+/// byte i is (17 * i + 3) mod 256. Rank 3 has no data.
+std::vector<std::byte> example_of_format_4() {
+  std::vector<std::byte> file;
+  const Manifest heading{{"mesh", 5, {1700000000123456789, 0x1122334455667788}}, 4, 1, 2, "perdure 0.1.0", {}, {}, 1};
+  auto writer = AppendWriter::begin(heading, test_support::appends_to(file)).value();
+  std::vector<std::byte> capture(900);
+  for (std::size_t i = 0; i < capture.size(); ++i) capture[i] = static_cast<std::byte>((17 * i + 3) & 0xFF);
+  EXPECT_TRUE(writer.add_chunk(2, 1, base::ConstByteSpan(capture).subspan(512)));
+  EXPECT_TRUE(writer.add_chunk(2, 0, base::ConstByteSpan(capture).first(512)));
+  const Attributes field{{"name", std::string("temperature")}, {"type", std::string("f8")}};
+  const Attributes opaque{{"units", std::string("kelvin")}};
+  EXPECT_TRUE(writer.finish_rank(
+      {2, 512, {{0, 8, 100, EntryKind::memory, field}, {4, 1, 100, EntryKind::opaque, opaque}}, {}}));
+  EXPECT_TRUE(writer.finish_rank({3, 512, {}, {}}));
+  EXPECT_EQ(writer.finish().value(), file.size());
+  return file;
+}
+
+class SegmentV4 : public testing::Test {
+ protected:
+  test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/segment-v4.pds"), "segment-v4.pds"};
+};
+
+TEST_F(SegmentV4, IsTheFileThatWasWrittenThenAndIsStillWrittenSo) {
+  ASSERT_EQ(source_.size(), 12288U);
+  EXPECT_EQ(base::hash128(source_.bytes()).hex(), "cf1ba87d3b42b56beb1d3a58cb02875d");
+  EXPECT_TRUE(source_.bytes() == example_of_format_4());
+}
+
+TEST_F(SegmentV4, SaysAndHoldsWhatItDidThen) {
+  const auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  EXPECT_EQ(manifest->id, (VersionId{"mesh", 5, {1700000000123456789, 0x1122334455667788}}));
+  EXPECT_EQ(manifest->ranks, 4U);
+  EXPECT_EQ(manifest->segment_index, 1U);
+  EXPECT_EQ(manifest->segment_count, 2U);
+  EXPECT_EQ(manifest->writer, "perdure 0.1.0");
+  EXPECT_EQ(manifest->alignment, 1U);
+  ASSERT_EQ(manifest->pieces.size(), 2U);
+  const Piece& piece = manifest->pieces[0];
+  const Attributes field{{"name", std::string("temperature")}, {"type", std::string("f8")}};
+  EXPECT_EQ(piece.regions,
+            (std::vector<RegionEntry>{{0, 8, 100, EntryKind::memory, field},
+                                      {4, 1, 100, EntryKind::opaque, {{"units", std::string("kelvin")}}}}));
+  ASSERT_EQ(piece.chunks.size(), 2U);
+  EXPECT_EQ(piece.chunks[0].offset, 4484U);
+  EXPECT_EQ(piece.chunks[1].offset, 4096U);
+  EXPECT_EQ(manifest->pieces[1], (Piece{3, 512, {}, {}}));
+  std::vector<std::byte> capture(900);
+  ASSERT_TRUE(read_chunk(source_, piece, 0, base::ByteSpan(capture).first(512)));
+  ASSERT_TRUE(read_chunk(source_, piece, 1, base::ByteSpan(capture).subspan(512)));
+  for (std::size_t i = 0; i < 900; ++i) ASSERT_EQ(capture[i], static_cast<std::byte>((17 * i + 3) & 0xFF)) << i;
+  EXPECT_TRUE(verify(source_, nullptr).empty());
+}
+
+/// Reads "0123  0a 0b  text" lines; the text does not begin with two hexadecimal digits and a blank.
+std::optional<std::pair<std::size_t, std::vector<std::byte>>> bytes_of_line(const std::string& line) {
+  if (line.find_first_not_of("0123456789abcdef") != 4 || line.substr(4, 2) != "  ") return std::nullopt;
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 6; at + 2 <= line.size() && std::isxdigit(static_cast<unsigned char>(line[at])) != 0; at += 3)
+    bytes.push_back(static_cast<std::byte>(std::stoul(line.substr(at, 2), nullptr, 16)));
+  return std::pair(std::stoul(line.substr(0, 4), nullptr, 16), bytes);
+}
+
+TEST_F(SegmentV4, IsTheExampleOnThePage) {
+  std::ifstream page(std::string(PERDURE_TEST_DATA) + "/../../docs/format/segment.md");
+  std::vector<bool> shown(source_.size());
+  std::string line;
+  while (std::getline(page, line) && line != "### Of format 4") continue;
+  while (std::getline(page, line)) {
+    const auto said = bytes_of_line(line);
+    for (std::size_t i = 0; said && i < said->second.size(); ++i) {
+      ASSERT_LT(said->first + i, source_.size()) << line;
+      EXPECT_EQ(source_.bytes()[said->first + i], said->second[i]) << line;
+      shown[said->first + i] = true;
+    }
+  }
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    const bool in_data = i >= 4096 && i < 4996;  // the page leaves out most of it, and zeros
+    EXPECT_TRUE(shown[i] || in_data || source_.bytes()[i] == std::byte{0}) << std::hex << i;
+  }
 }
 
 }  // namespace

@@ -3,13 +3,11 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "segment/encoding.hpp"
 #include "segment/stages.hpp"
 
 namespace perdure::segment {
 namespace {
-
-// Stays in the second-level cache between reading and hashing.
-constexpr std::size_t kBlockBytes = base::MiB / 2;
 
 class PlainStream : public ByteStream {
  public:
@@ -69,8 +67,8 @@ base::Error chunk_damage(const Piece& piece, std::size_t index, const base::Hash
   const ChunkEntry& chunk = piece.chunks[index];
   return {PERDURE_CORRUPT, object,
           "chunk " + std::to_string(index) + " of rank " + std::to_string(piece.rank) + " at offset " +
-              std::to_string(chunk.offset) + " (" + std::to_string(chunk.length) + " bytes) damaged: its hash is " +
-              found.hex() + ", the manifest says " + chunk.hash.hex(),
+              std::to_string(chunk.offset) + " (" + std::to_string(chunk.stored_length()) +
+              " bytes) damaged: its hash is " + found.hex() + ", the manifest says " + chunk.stored_hash().hex(),
           "", false};
 }
 
@@ -88,11 +86,19 @@ base::Result<Manifest> read_framed(const ByteSource& source, const Decode& decod
   return manifest;
 }
 
+base::Result<Manifest> decodable(Manifest manifest, const ByteSource& source) {
+  for (const Piece& piece : manifest.pieces)
+    for (std::size_t i = 0; i < piece.chunks.size(); ++i) PERDURE_CHECK(check_decodable(piece, i, source.name()));
+  return manifest;
+}
+
 }  // namespace
 
 base::Result<Manifest> read_manifest(const ByteSource& source) {
-  return read_framed(source,
-                     [&](const Trailer& trailer) { return decode_manifest(reads(source), trailer, source.name()); });
+  PERDURE_TRY(Manifest manifest, read_framed(source, [&](const Trailer& trailer) {
+                return decode_manifest(reads(source), trailer, source.name());
+              }));
+  return decodable(std::move(manifest), source);
 }
 
 base::Result<Manifest> read_contents(const ByteSource& source) {
@@ -108,10 +114,10 @@ base::Result<Manifest> read_rank(const ByteSource& source, std::uint32_t rank) {
   std::erase_if(manifest.pieces, [rank](const Piece& piece) { return piece.rank != rank; });
   for (const Table& table : manifest.tables) {
     if (table.rank != rank) continue;
-    PERDURE_TRY(Piece piece, decode_table(reads(source), trailer, table, source.name()));
+    PERDURE_TRY(Piece piece, decode_table(reads(source), trailer, manifest, table, source.name()));
     manifest.pieces.push_back(std::move(piece));
   }
-  return manifest;
+  return decodable(std::move(manifest), source);
 }
 
 base::Status read_chunk(const ByteSource& source, const Piece& piece, std::size_t chunk_index, base::ByteSpan target) {
@@ -119,14 +125,10 @@ base::Status read_chunk(const ByteSource& source, const Piece& piece, std::size_
     return base::fail(PERDURE_INVALID_ARGUMENT, source.name(),
                       "chunk " + std::to_string(chunk_index) + " of rank " + std::to_string(piece.rank) +
                           " does not have " + std::to_string(target.size()) + " bytes");
+  PERDURE_CHECK(check_decodable(piece, chunk_index, source.name()));
   const ChunkEntry& chunk = piece.chunks[chunk_index];
   base::Hasher hasher;
-  for (std::size_t done = 0; done < target.size();) {
-    base::ByteSpan block = target.subspan(done, std::min(kBlockBytes, target.size() - done));
-    PERDURE_CHECK(source.read(chunk.offset + done, block));
-    hasher.update(block);
-    done += block.size();
-  }
+  PERDURE_CHECK(decoder_for(chunk.encoding)(source, chunk, target, hasher));
   if (const base::Hash128 found = hasher.digest(); found != chunk.hash)
     return base::fail(chunk_damage(piece, chunk_index, found, source.name()));
   return {};

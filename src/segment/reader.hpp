@@ -35,10 +35,10 @@ class ByteSource {
   virtual std::unique_ptr<ByteStream> stream(std::uint64_t offset, std::uint64_t bytes) const;
 };
 
-/// Reads trailer, manifest and header and checks them and their agreement, but not the chunks. It costs a few small
-/// reads, and for format 3 those of all tables.
+/// Reads trailer, manifest and header and checks them and their agreement, but not the chunks. PERDURE_UNSUPPORTED if
+/// it cannot decode one of them. It costs a few small reads, and for formats 3 and 4 those of all tables.
 base::Result<Manifest> read_manifest(const ByteSource& source);
-/// Does so without the tables of format 3: identifies the segment and its ranks (Manifest::ranks_here).
+/// Does so without the tables of formats 3 and 4: identifies the segment and its ranks (Manifest::ranks_here).
 base::Result<Manifest> read_contents(const ByteSource& source);
 /// Reads only the segment's heading and this rank's description: `pieces` has that of the rank, or none.
 base::Result<Manifest> read_rank(const ByteSource& source, std::uint32_t rank);

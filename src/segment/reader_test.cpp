@@ -105,7 +105,7 @@ TEST(Reader, RefusesANewerFormatAsUnsupportedEvenWhenTheRestIsUnknown) {
   std::fill(file.end() - 4096, file.end(), std::byte{0xAA});
   const base::Error error = refusal_of(file);
   EXPECT_EQ(error.code, PERDURE_UNSUPPORTED);
-  EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 3)");
+  EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 4)");
 }
 
 // Both halves are good by themselves, and have one length.

@@ -13,6 +13,7 @@
 #include "segment/manifest_codec.hpp"
 #include "segment/manifest_decoder.hpp"
 #include "segment/manifest_encoder.hpp"
+#include "segment/stages.hpp"
 
 namespace perdure::segment {
 namespace {
@@ -90,19 +91,22 @@ Status check_format(ConstByteSpan header, const std::string& object) {
   return {};
 }
 
+// The header of format 4 is written before it is known which ranks follow.
 std::uint32_t first_rank(const Manifest& manifest) {
+  if (manifest.alignment) return kNoRank;
   if (!manifest.tables.empty()) return manifest.tables.front().rank;
   return manifest.pieces.empty() ? kNoRank : manifest.pieces.front().rank;
 }
 
 std::uint32_t last_rank(const Manifest& manifest) {
+  if (manifest.alignment) return kNoRank;
   if (!manifest.tables.empty()) return manifest.tables.back().rank;
   return manifest.pieces.empty() ? kNoRank : manifest.pieces.back().rank;
 }
 
-std::uint64_t table_bytes(const Piece& piece) {
+std::uint64_t table_bytes(const Piece& piece, PieceForm form = PieceForm::placed) {
   base::CborWriter counted(nullptr);
-  put_piece(counted, piece);
+  put_piece(counted, piece, form);
   return counted.size();
 }
 
@@ -125,24 +129,6 @@ std::uint64_t manifest_offset(const Manifest& manifest, std::uint64_t tail_offse
   return base::round_up(last.offset + last.length, kAlignment);
 }
 
-/// Encodes manifest or index, padding, and the trailer that ends the file.
-std::vector<std::byte> encode_end(const Manifest& manifest, std::uint64_t offset) {
-  std::vector<std::byte> end;
-  base::CborWriter cbor(&end);
-  put_manifest(cbor, manifest);
-  const std::uint64_t length = end.size();
-  const base::Hash128 hash = base::hash128(end);
-  end.resize(base::round_up(length + kTrailerBytes, kAlignment));
-  base::ByteSpan trailer = base::ByteSpan(end).last(kTrailerBytes);
-  put_bytes(trailer, 0, base::as_bytes(kTrailerMagic));
-  put_le<std::uint64_t>(trailer, kManifestOffsetAt, offset);
-  put_le<std::uint64_t>(trailer, kManifestLengthAt, length);
-  put_bytes(trailer, kManifestHashAt, hash.bytes());
-  put_le<std::uint64_t>(trailer, kFileBytesAt, offset + end.size());
-  put_bytes(trailer, kTrailerHashAt, base::hash128(trailer.first(kTrailerHashAt)).bytes());
-  return end;
-}
-
 /// `take` decodes the CBOR of `length` bytes at `offset`; its result is returned if the hash is right.
 template <class Take>
 auto decode_range(const ReadAt& read, std::uint64_t offset, std::uint64_t length, const base::Hash128& hash,
@@ -161,6 +147,7 @@ auto decode_range(const ReadAt& read, std::uint64_t offset, std::uint64_t length
 }  // namespace
 
 std::uint32_t format_of(const Manifest& manifest) {
+  if (manifest.alignment) return 4;
   if (!manifest.tables.empty()) return 3;
   for (const Piece& piece : manifest.pieces)
     if (!std::all_of(piece.regions.begin(), piece.regions.end(), [](const auto& entry) { return entry.plain(); }))
@@ -232,6 +219,7 @@ Status check_header(ConstByteSpan block, const Manifest& manifest, const std::st
 }
 
 std::uint64_t lay_out(Manifest& manifest, Tables tables) {
+  manifest.alignment.reset();
   std::uint64_t offset = kHeaderBytes;
   for (Piece& piece : manifest.pieces) {
     for (ChunkEntry& chunk : piece.chunks) {
@@ -249,16 +237,38 @@ std::uint64_t lay_out(Manifest& manifest, Tables tables) {
   return offset;
 }
 
+std::vector<std::byte> encode_table(const Piece& piece, PieceForm form) {
+  std::vector<std::byte> table;
+  table.reserve(base::round_up(table_bytes(piece, form), kAlignment));
+  base::CborWriter cbor(&table);
+  put_piece(cbor, piece, form);
+  return table;
+}
+
+std::vector<std::byte> encode_end(const Manifest& manifest, std::uint64_t offset) {
+  std::vector<std::byte> end;
+  base::CborWriter cbor(&end);
+  put_manifest(cbor, manifest);
+  const std::uint64_t length = end.size();
+  const base::Hash128 hash = base::hash128(end);
+  end.resize(base::round_up(length + kTrailerBytes, kAlignment));
+  base::ByteSpan trailer = base::ByteSpan(end).last(kTrailerBytes);
+  put_bytes(trailer, 0, base::as_bytes(kTrailerMagic));
+  put_le<std::uint64_t>(trailer, kManifestOffsetAt, offset);
+  put_le<std::uint64_t>(trailer, kManifestLengthAt, length);
+  put_bytes(trailer, kManifestHashAt, hash.bytes());
+  put_le<std::uint64_t>(trailer, kFileBytesAt, offset + end.size());
+  put_bytes(trailer, kTrailerHashAt, base::hash128(trailer.first(kTrailerHashAt)).bytes());
+  return end;
+}
+
 Status write_tail(const Manifest& manifest, std::uint64_t tail_offset, const WriteAt& write) {
   const std::uint64_t offset = manifest_offset(manifest, tail_offset);
   if (manifest.tables.empty()) return write(offset, encode_end(manifest, offset));
   Manifest index{manifest.id, manifest.ranks, manifest.segment_index, manifest.segment_count, manifest.writer,
                  {},          manifest.tables};
   for (std::size_t i = 0; i < index.tables.size(); ++i) {
-    std::vector<std::byte> table;
-    table.reserve(base::round_up(index.tables[i].length, kAlignment));
-    base::CborWriter cbor(&table);
-    put_piece(cbor, manifest.pieces[i]);
+    std::vector<std::byte> table = encode_table(manifest.pieces[i], PieceForm::placed);
     index.tables[i].hash = base::hash128(table);
     table.resize(base::round_up(table.size(), kAlignment));
     PERDURE_CHECK(write(index.tables[i].offset, table));
@@ -280,16 +290,16 @@ std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t tail_
   return tail;
 }
 
-Status check_describable(const Piece& piece, const std::string& object) {
+Status check_describable(const Piece& piece, const std::string& object, PieceForm form) {
   const std::string whose = "rank " + std::to_string(piece.rank) + " has " + std::to_string(piece.regions.size()) +
                             " regions and " + std::to_string(piece.chunks.size()) + " chunks";
   constexpr const char* kRemedy = "put small regions together, raise chunk_bytes, or use more ranks";
-  if (const std::uint64_t items = items_of(piece); items > kMaxTableItems)
+  if (const std::uint64_t items = items_of(piece, form); items > kMaxTableItems)
     return base::fail(PERDURE_INVALID_ARGUMENT, object,
                       whose + ", more than a segment can describe of one rank (" + std::to_string(kMaxTableItems / 4) +
                           " regions or " + std::to_string(kMaxTableItems / 5) + " chunks)",
                       kRemedy);
-  if (const std::uint64_t bytes = table_bytes(piece); bytes > kMaxManifestBytes)
+  if (const std::uint64_t bytes = table_bytes(piece, form); bytes > kMaxManifestBytes)
     return base::fail(PERDURE_INVALID_ARGUMENT, object,
                       whose + ", whose description has " + base::format_bytes(bytes) + "; readers take " +
                           base::format_bytes(kMaxManifestBytes),
@@ -299,11 +309,15 @@ Status check_describable(const Piece& piece, const std::string& object) {
 
 Status check_describable(const Manifest& manifest, const std::string& object) {
   for (const Piece& piece : manifest.pieces) PERDURE_CHECK(check_describable(piece, object));
+  return check_tables(manifest.tables.size(), object);
+}
+
+Status check_tables(std::size_t tables, const std::string& object) {
   constexpr std::uint64_t kMostTables = (kMaxManifestItems - kMostItemsBesidePieces) / kItemsOfTable;
-  if (manifest.tables.size() > kMostTables)
+  if (tables > kMostTables)
     return base::fail(PERDURE_INVALID_ARGUMENT, object,
-                      "a segment would have the pieces of " + std::to_string(manifest.tables.size()) +
-                          " ranks; it may have those of " + std::to_string(kMostTables),
+                      "a segment would have the pieces of " + std::to_string(tables) + " ranks; it may have those of " +
+                          std::to_string(kMostTables),
                       "let fewer ranks share a segment (segment.per)");
   return {};
 }
@@ -346,24 +360,26 @@ Result<Manifest> decode_contents(const ReadAt& read, const Trailer& trailer, con
   return manifest;
 }
 
-Result<Piece> decode_table(const ReadAt& read, const Trailer& trailer, const Table& table, const std::string& object) {
+Result<Piece> decode_table(const ReadAt& read, const Trailer& trailer, const Manifest& contents, const Table& table,
+                           const std::string& object) {
+  const PieceForm form = contents.alignment ? PieceForm::stored : PieceForm::placed;
   const std::string what = "table of rank " + std::to_string(table.rank);
   const auto take = [&](base::CborReader& in, const std::string& inside) -> Result<Piece> {
-    PERDURE_TRY(Piece piece, take_piece(in, 0, inside));
+    PERDURE_TRY(Piece piece, take_piece(in, 0, inside, form));
     PERDURE_CHECK(in.end(inside));
     if (piece.rank == table.rank) return piece;
     return damaged(inside, "it is that of rank " + std::to_string(piece.rank));
   };
   PERDURE_TRY(Piece piece,
               decode_range(read, table.offset, table.length, table.hash, kMaxTableItems, what, object, take));
-  PERDURE_CHECK(check_ranges(piece, trailer.manifest_offset, object + ": " + what));
+  PERDURE_CHECK(check_ranges(piece, alignment_of(contents), trailer.manifest_offset, object + ": " + what));
   return piece;
 }
 
 Result<Manifest> decode_manifest(const ReadAt& read, const Trailer& trailer, const std::string& object) {
   PERDURE_TRY(Manifest manifest, decode_contents(read, trailer, object));
   for (const Table& table : manifest.tables) {
-    PERDURE_TRY(Piece piece, decode_table(read, trailer, table, object));
+    PERDURE_TRY(Piece piece, decode_table(read, trailer, manifest, table, object));
     manifest.pieces.push_back(std::move(piece));
   }
   // Formats 1 and 2 were checked already.

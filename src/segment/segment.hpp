@@ -10,17 +10,20 @@
 namespace perdure::segment {
 
 inline constexpr std::uint64_t kAlignment = 4096;    ///< chunk offsets and the manifest's offset are multiples of it
-inline constexpr std::uint32_t kFormatVersion = 3;   ///< the newest; format_of() chooses the one to write
+inline constexpr std::uint32_t kFormatVersion = 4;   ///< the newest; format_of() chooses the one to write
 inline constexpr std::uint64_t kHeaderBytes = 4096;  ///< the header block
 inline constexpr std::uint64_t kTrailerBytes = 64;   ///< the last bytes of the file
 inline constexpr std::uint64_t kMaxManifestBytes = 1ULL << 30;
 inline constexpr std::uint64_t kMinSegmentBytes = kHeaderBytes + kAlignment;
-inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;  ///< first and last rank of a segment without pieces
+/// First and last rank in the header of a segment without pieces, and of format 4.
+inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
+inline constexpr std::uint64_t kMaxAlignment = base::MiB;  ///< of format 4
 
 /// Readers take so many items of one manifest of format 1 or 2: larger ones are written in format 3.
 inline constexpr std::uint64_t kMaxManifestItems = 4ULL << 20;
 
-/// Returns the format for a segment with this manifest: 3 with tables, else 1 unless an entry needs format 2.
+/// Returns the format for a segment with this manifest: 4 with an alignment, 3 with tables, else 1 unless an entry
+/// needs format 2.
 std::uint32_t format_of(const Manifest& manifest);
 
 /// Encodes the header block, kHeaderBytes long: magic, format version, byte order, identity, its own hash. The rest is
@@ -31,7 +34,7 @@ enum class Tables { when_needed, always };  ///< always: for tests, which have n
 
 /// Assigns the offset of every chunk of every piece (in order, each at the next multiple of kAlignment after
 /// kHeaderBytes). Returns where the tail begins. Gaps are zero bytes. A manifest that formats 1 and 2 cannot hold gets
-/// tables.
+/// tables. AppendWriter writes format 4.
 std::uint64_t lay_out(Manifest& manifest, Tables tables = Tables::when_needed);
 
 /// Takes the bytes of a file one after the other.
@@ -47,7 +50,7 @@ std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t tail_
 
 /// Fails with PERDURE_INVALID_ARGUMENT about `object` unless readers will take a segment with this piece. Call it
 /// before anybody relies on the piece.
-base::Status check_describable(const Piece& piece, const std::string& object);
+base::Status check_describable(const Piece& piece, const std::string& object, PieceForm form = PieceForm::placed);
 base::Status check_describable(const Manifest& manifest, const std::string& object);
 
 struct Trailer {
@@ -63,11 +66,11 @@ base::Result<Trailer> decode_trailer(base::ConstByteSpan trailer, std::uint64_t 
 using ReadAt = std::function<base::Status(std::uint64_t offset, base::ByteSpan target)>;
 /// Decodes in one pass through bounded memory: the cost follows the content, not its claims.
 base::Result<Manifest> decode_manifest(const ReadAt& read, const Trailer& trailer, const std::string& object);
-/// Does so, but for format 3 decodes only the index: without pieces.
+/// Does so, but for formats 3 and 4 decodes only the index: without pieces.
 base::Result<Manifest> decode_contents(const ReadAt& read, const Trailer& trailer, const std::string& object);
-/// Decodes one piece of format 3.
-base::Result<Piece> decode_table(const ReadAt& read, const Trailer& trailer, const Table& table,
-                                 const std::string& object);
+/// Decodes the piece of one table of these contents.
+base::Result<Piece> decode_table(const ReadAt& read, const Trailer& trailer, const Manifest& contents,
+                                 const Table& table, const std::string& object);
 /// The content of the header block, which suffices to attribute a segment whose manifest is damaged.
 struct Header {
   std::uint32_t format = 0;

@@ -148,7 +148,7 @@ TEST(CorruptHeader, MagicIsNoSegment) {
 TEST(CorruptHeader, NewerFormatIsUnsupportedAndSaysWhich) {
   const base::Error error = changed_header(8, 7);
   EXPECT_EQ(error.code, PERDURE_UNSUPPORTED);
-  EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 3)");
+  EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 4)");
   EXPECT_FALSE(error.remedy.empty());
 }
 

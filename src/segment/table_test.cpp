@@ -236,7 +236,7 @@ TEST(Tables, ASegmentOfAMillionChunksAndManyRegionsIsWrittenAndRead) {
   ASSERT_TRUE(contents) << contents.error().text();
   ASSERT_EQ(contents->tables.size(), 128U);
   for (const std::size_t i : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{127}}) {
-    const auto piece = decode_table(read, trailer, contents->tables[i], "x");
+    const auto piece = decode_table(read, trailer, *contents, contents->tables[i], "x");
     ASSERT_TRUE(piece) << piece.error().text();
     EXPECT_TRUE(*piece == manifest.pieces[i]);
   }

@@ -17,6 +17,34 @@ constexpr std::uint64_t kVerifiedAtOnce = 4 * base::MiB;
 constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // the longest that chunk_bytes permits
 constexpr std::uint64_t kMostReadAgain = 256 * base::MiB;
 
+/// Knows which bytes of a file are accounted for, as runs that do not touch each other.
+class TakenRanges {
+ public:
+  struct Run {
+    std::uint64_t end = 0;
+    std::int64_t rank = -1;  ///< of its last part
+  };
+  /// Returns false, and adds nothing, if a part has some of these bytes already.
+  bool add(std::uint64_t begin, std::uint64_t end, std::int64_t rank) {
+    const auto after = runs_.lower_bound(begin);
+    const auto before = after == runs_.begin() ? runs_.end() : std::prev(after);
+    if (after != runs_.end() && after->first < end) return false;
+    if (before != runs_.end() && before->second.end > begin) return false;
+    Run joined{end, rank};
+    if (after != runs_.end() && after->first == end) {
+      joined = after->second;
+      runs_.erase(after);
+    }
+    const bool touches = before != runs_.end() && before->second.end == begin;
+    runs_[touches ? before->first : begin] = joined;
+    return true;
+  }
+  const std::map<std::uint64_t, Run>& runs() const { return runs_; }
+
+ private:
+  std::map<std::uint64_t, Run> runs_;  ///< by their begin
+};
+
 class Verifier {
  public:
   Verifier(const ByteSource& source, const Progress& progress) : source_(source), progress_(progress) {}
@@ -25,9 +53,12 @@ class Verifier {
  private:
   /// Checks header, trailer and manifest. Returns false if the file cannot be judged any further.
   bool check_frame();
-  /// Returns false if the place of some part is unknown.
-  bool read_tables();
   void check_data();
+  /// Reads the table and checks the chunks of its rank. Returns false if their places are unknown.
+  bool check_rank(const Table& table);
+  void check_chunks(const Piece& piece);
+  /// Checks the zeros behind a part, and records that it covers its bytes.
+  void cover(const Position& part);
   void check_chunk(const Position& chunk);
   /// Returns nothing after an error, which is reported.
   std::optional<base::Hash128> hash_of(const Position& chunk);
@@ -62,6 +93,7 @@ class Verifier {
   std::uint32_t last_rank_ = kNoRank;
   Trailer trailer_;
   Manifest manifest_;
+  TakenRanges taken_;
 };
 
 template <class Use>
@@ -104,7 +136,7 @@ bool Verifier::check_frame() {
   auto manifest = read_contents(source_, *trailer);
   if (!manifest) return add(trailer->manifest_offset, manifest.error()), false;
   advance(trailer->manifest_length + kTrailerBytes);
-  if (const auto ranks = manifest->ranks_here(); !header && !ranks.empty()) {
+  if (const auto ranks = manifest->ranks_here(); first_rank_ == kNoRank && !ranks.empty()) {
     first_rank_ = ranks.front();
     last_rank_ = ranks.back();
   }
@@ -114,43 +146,51 @@ bool Verifier::check_frame() {
   return true;
 }
 
-// Only the chunks of a table stay in memory. Without a table the places of its rank's chunks are unknown.
-bool Verifier::read_tables() {
-  bool all = true;
-  for (const Table& table : manifest_.tables) {
-    auto piece = decode_table(reads(source_), trailer_, table, source_.name());
-    advance(table.length);
-    if (piece) {
-      piece->regions = {};
-      manifest_.pieces.push_back(std::move(*piece));
-    } else {
-      defects_.push_back({table.offset, table.rank, -1, std::move(piece).error()});
-      all = false;
-    }
-  }
-  if (manifest_.tables.empty()) return true;
-  if (auto placed = check_ranges(manifest_, trailer_.manifest_offset, source_.name()); !placed)
-    return add(trailer_.manifest_offset, std::move(placed).error()), false;
-  return all;
-}
-
+// One table is in memory at a time.
 void Verifier::check_data() {
-  const bool whole = read_tables();
+  bool whole = true;
+  for (const Piece& piece : manifest_.pieces) check_chunks(piece);
+  for (const Table& table : manifest_.tables) whole &= check_rank(table);
+  if (!whole) return;
   std::uint64_t end = kHeaderBytes;
   std::int64_t rank = -1;
-  for (const Position& part : positions(manifest_)) {
-    if (whole) check_zero(end, part.offset, rank);
-    if (part.piece != nullptr) check_chunk(part);
-    end = part.offset + part.length;
-    rank = part.rank;
+  for (const auto& [begin, run] : taken_.runs()) {
+    check_zero(end, begin, rank);
+    end = run.end;
+    rank = run.rank;
   }
-  if (!whole) return;
   check_zero(end, trailer_.manifest_offset, rank);
   check_zero(trailer_.manifest_offset + trailer_.manifest_length, trailer_.file_bytes - kTrailerBytes, -1);
 }
 
+bool Verifier::check_rank(const Table& table) {
+  cover({table.offset, table.length, table.rank});
+  auto piece = decode_table(reads(source_), trailer_, manifest_, table, source_.name());
+  advance(table.length);
+  if (piece) return check_chunks(*piece), true;
+  defects_.push_back({table.offset, table.rank, -1, std::move(piece).error()});
+  return false;
+}
+
+void Verifier::check_chunks(const Piece& piece) {
+  for (const Position& chunk : positions(piece)) {
+    check_chunk(chunk);
+    cover(chunk);
+  }
+}
+
+void Verifier::cover(const Position& part) {
+  const std::uint64_t end = part.offset + part.length;
+  const std::uint64_t next = std::min(base::round_up(end, alignment_of(manifest_)), trailer_.manifest_offset);
+  check_zero(end, next, part.rank);
+  if (taken_.add(part.offset, next, part.rank)) return;
+  const std::string cause = "a part of rank " + std::to_string(part.rank) + " at offset " +
+                            std::to_string(part.offset) + " overlaps another part";
+  defects_.push_back({part.offset, part.rank, -1, {PERDURE_CORRUPT, source_.name(), cause, "", false}});
+}
+
 void Verifier::check_chunk(const Position& chunk) {
-  const base::Hash128& expected = chunk.piece->chunks[chunk.index].hash;
+  const base::Hash128& expected = chunk.piece->chunks[chunk.index].stored_hash();
   used_ = false;
   auto found = hash_of(chunk);
   // File systems have been wrong about holes, and a damaged segment is quarantined. So the first mismatch with holes is

@@ -19,13 +19,14 @@ struct ObjectsProperties {
   std::uint64_t usual_part_bytes = 8 * base::MiB;  ///< of an upload, where that makes no more than most_parts
   std::uint64_t least_part_bytes = 5 * base::MiB;  ///< of each part but the last
   std::uint32_t most_parts = 10'000;               ///< of an upload
+  bool tags_tell_puts = true;                      ///< false: equal bytes have equal tags
 };
 
 /// An object without its bytes.
 struct ObjectInfo {
   std::string key;
   std::uint64_t bytes = 0;
-  std::string tag;           ///< another one after each put (HTTP: entity tag); empty for a folder
+  std::string tag;           ///< another one for other bytes (HTTP: entity tag); empty for a folder
   std::uint64_t age_ns = 0;  ///< since it was put, by the store's clock
 };
 

@@ -7,6 +7,7 @@
 namespace perdure::store {
 
 MakeStore make_posix_store;
+MakeStore make_s3_store;
 
 namespace {
 
@@ -14,12 +15,21 @@ struct Entry {
   const char* scheme;
   const char* locations;  ///< for people
   MakeStore* make;
+  const char* credentials = "";  ///< credentials_family()
 };
 constexpr auto kStores = std::to_array<Entry>({
     {"file", "a path, or file://PATH", make_posix_store},
+    {"s3", "s3://BUCKET/PREFIX", make_s3_store, "AWS_"},
 });
 
 }  // namespace
+
+std::string_view credentials_family(std::string_view location) {
+  const auto* entry = std::find_if(kStores.begin(), kStores.end(), [&](const Entry& row) {
+    return location.starts_with(std::string(row.scheme) + "://");
+  });
+  return entry == kStores.end() ? std::string_view() : entry->credentials;
+}
 
 base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options, Whose whose) {
   constexpr std::string_view kBehind = "://";

@@ -230,6 +230,8 @@ inline constexpr const char* kWriter = "writer";
 /// the administrator; for tools, everybody's.
 enum class Whose { trusted, anybodys };
 
+/// Returns how the names of the variables begin that the store at a location reads its credentials from; empty: none.
+std::string_view credentials_family(std::string_view location);
 /// Makes the store for a location, SCHEME://PLACE; a plain path is a posix directory. PERDURE_INVALID_ARGUMENT for an
 /// unknown scheme, with the known ones.
 base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options = {},

@@ -1,4 +1,4 @@
-"""Finds Debian's kernel in /boot, or unpacks its package into build/kernel without installing it."""
+"""Debian's kernel: what the system has in /boot, or its package, unpacked into build/kernel and not installed."""
 import glob
 import os
 import shutil
@@ -9,7 +9,8 @@ from machine import Missing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "build", "kernel")
-PACKAGES = ["linux-image-cloud-amd64", "linux-image-amd64"]  # they depend on the current kernel package
+# They depend on the one of today. The first has what `perdure capture --pre-copy` needs.
+PACKAGES = ["linux-image-6.12-cloud-amd64", "linux-image-cloud-amd64", "linux-image-amd64"]
 
 
 def readable(pattern):
@@ -29,7 +30,7 @@ def find():
 
 
 def said(command, folder=None):
-    """Returns the command's output; nothing if it fails or waits."""
+    """Gives the output of a command; nothing when it fails, or waits."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,13 +1,13 @@
-"""Boots a machine in QEMU that holds our build in its memory, runs one script, and ends."""
+"""A machine in QEMU that has our build in its memory, runs one script, and ends."""
 import dataclasses
 import os
 import shutil
 import stat
 import subprocess
 
-TIMEOUT_S = 600  # far beyond the need of a loaded host without KVM
+TIMEOUT_S = 1200  # far beyond what a loaded host without KVM needs
 
-# Tools that every Debian has and the script needs.
+# Debian has these everywhere; the script needs them.
 TOOLS = ["sh", "mount", "mkdir", "cat", "sleep", "tar", "rm", "ls", "grep", "env", "sync", "timeout"]
 
 INIT = """#!/bin/sh
@@ -19,7 +19,7 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 exec </dev/null >/dev/ttyS0 2>&1
-echo HUGE > /sys/kernel/mm/transparent_hugepage/enabled  # by default off below 512 MiB of memory
+echo HUGE > /sys/kernel/mm/transparent_hugepage/enabled  # by itself not below 512 MiB of memory
 cd /tmp
 . /script
 echo perdure-numa: end
@@ -29,7 +29,7 @@ sleep 100
 
 
 class Missing(Exception):
-    """Names a component that this system lacks."""
+    """Something that this system lacks."""
 
 
 @dataclasses.dataclass
@@ -52,26 +52,26 @@ class Machine:
         for one in range(self.nodes):
             for other in range(self.nodes):
                 if one != other:
-                    near = one // 2 == other // 2  # two nodes per package
+                    near = one // 2 == other // 2  # two in a package
                     words += ["-numa", f"dist,src={one},dst={other},val={16 if near else 32}"]
         return words
 
 
 def libraries(program):
-    """Returns the libraries that the program is linked to: path there, file here."""
+    """Those that it is linked to: path there, file here."""
     found = {}
     listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     for line in listed.splitlines():
         words = line.split()
         if "=>" in words and words[words.index("=>") + 1].startswith("/"):
             found["lib/" + words[0]] = words[words.index("=>") + 1]
-        elif words and words[0].startswith("/"):  # the dynamic loader
+        elif words and words[0].startswith("/"):  # what loads them
             found[words[0].lstrip("/")] = words[0]
     return found
 
 
 class Archive:
-    """Writes a cpio archive in the format of the kernel's initial file system (newc)."""
+    """cpio, as the kernel takes it for its first file system (newc)."""
 
     def __init__(self, path):
         self.file = open(path, "wb")  # pylint: disable=consider-using-with
@@ -101,7 +101,7 @@ class Archive:
 
 
 def stripped(path, work):
-    """Returns the program without debug information, which is most of its size."""
+    """Without what a debugger needs, which is most of it."""
     target = os.path.join(work, "stripped")
     if shutil.which("strip") and subprocess.run(["strip", "-o", target, path], check=False).returncode == 0:
         path = target
@@ -130,13 +130,13 @@ def make_archive(path, programs, script, huge_pages, work):
 
 
 def accelerator():
-    """An existing /dev/kvm may hang, for example if the host is a guest itself; PERDURE_TEST_KVM=1 enables it."""
+    """A /dev/kvm that is there may hang, as where the host is a guest itself: who knows better says PERDURE_TEST_KVM=1."""
     kvm = ["-accel", "kvm"] if os.environ.get("PERDURE_TEST_KVM") == "1" else []
     return kvm + ["-accel", "tcg"]
 
 
 def boot(kernel, machine, programs, script, work, disk):
-    """Boots the machine and returns its console output. `disk` is its /dev/nvme0n1."""
+    """Gives what its console shows. `disk` is its /dev/nvme0n1."""
     qemu = shutil.which("qemu-system-x86_64")
     if qemu is None:
         raise Missing("there is no qemu-system-x86_64 (Debian: qemu-system-x86)")

@@ -17,17 +17,23 @@ def of_regions(pages="90 of 90", masks="4 of 4", content="right"):
     return f"pages_kept {pages}\nmasks_kept {masks}\ncontent {content}\n"
 
 
+def of_tree(processes="process 70 and 1 others"):
+    return f"perdure-numa: begin capture tree\r\ntree@1: {processes} with 5 threads\r\nperdure-numa: end capture tree\r\n"
+
+
 def console(regions=None, **reports):
     """Returns the output of a machine of two nodes; by default it has no errors."""
     regions = {"write": of_regions(), "keep": of_regions(), "none": of_regions("45 of 90", "0 of 4"),
                "touched": of_regions("45 of 90"), "moved": of_regions(), **(regions or {})}
     good = {"keep": report(), "cores": report(pages="300 of 1000", policies="1 of 9"),
             "pages": report(masks="0 of 4"), "none": report(pages="300 of 1000", masks="0 of 4", policies="1 of 9"),
-            "reset": report(pages="300 of 1000", masks="0 of 4")}
-    text = "perdure-numa: captured 0\r\n" + "".join(
-        f"perdure-numa: status here {mode} 0\r\n" for mode in suite.MODES)
-    text += "".join(f"perdure-numa: begin report here {mode}\r\n{said}perdure-numa: end report here {mode}\r\n"
-                   for mode, said in {**good, **reports}.items())
+            "reset": report(pages="300 of 1000", masks="0 of 4"), **{way: report() for way in suite.WAYS}}
+    text = "".join(f"perdure-numa: captured {image} 0\r\n" for image in ("here", "copied", "tree"))
+    text += of_tree()
+    text += "".join(f"perdure-numa: status {suite.image_of(mode, 'here')} {mode} 0\r\n" for mode in suite.MODES + suite.WAYS)
+    for mode, said in {**good, **reports}.items():
+        title = f"report {suite.image_of(mode, 'here')} {mode}"
+        text += f"perdure-numa: begin {title}\r\n{said}perdure-numa: end {title}\r\n"
     for title in ["write", "keep", "none", "touched", "moved"]:
         text += f"perdure-numa: begin regions {title}\r\n{regions.get(title)}perdure-numa: end regions {title}\r\n"
     return text + "perdure-numa: end\r\n"
@@ -47,7 +53,8 @@ class Judging(unittest.TestCase):
         for mode, said in [("keep", report(pages="998 of 1000")), ("keep", report(masks="3 of 4")),
                            ("cores", report(masks="3 of 4")), ("pages", report(pages="998 of 1000")),
                            ("keep", report(policies="8 of 9")), ("pages", report(later="255 of 256")),
-                           ("reset", report(content="wrong")), ("none", report(pages="901 of 1000")), ("keep", "")]:
+                           ("lazy", report(pages="998 of 1000")), ("pre-copy", report(masks="3 of 4")),
+                           ("tree", report(policies="8 of 9")), ("tree", ""), ("reset", report(content="wrong")), ("none", report(pages="901 of 1000")), ("keep", "")]:
             with self.subTest(mode=mode, said=said):
                 found = wrong(console(**{mode: said}))
                 self.assertTrue(found)
@@ -78,8 +85,16 @@ class Judging(unittest.TestCase):
         self.assertIn("beside their threads", judged(travels.replace("local 10", "local 9") + text)[0])
 
     def test_notices_captures_and_resumes_that_fail(self):
-        self.assertIn("a capture failed", wrong(console().replace("captured 0", "captured 3"))[0])
+        for image in ("here", "copied", "tree"):
+            said = console().replace(f"captured {image} 0", f"captured {image} 3")
+            self.assertIn("a capture failed", wrong(said)[0])
         self.assertIn("keep: the resume failed", wrong(console().replace("here keep 0", "here keep 3"))[0])
+        self.assertIn("lazy: the resume failed", wrong(console().replace("here lazy 0", "here lazy 3"))[0])
+        alone = ("perdure-numa: begin capture copied\r\nperdure: it stood still for all of its pages: ...\r\n"
+                 "perdure-numa: end capture copied\r\n")
+        self.assertEqual(wrong("perdure-numa: kernel 6.1.0-57\r\n" + alone + console()), [])
+        self.assertIn("stood still", wrong("perdure-numa: kernel 6.12.117\r\n" + alone + console())[0])
+        self.assertIn("the tree is none", wrong(console().replace(of_tree(), of_tree("process 70")))[0])
 
     def test_notices_unit_tests_that_fail(self):
         self.assertEqual(wrong("perdure-numa: tests 0\r\n" + console()), [])
@@ -90,7 +105,7 @@ class Tables(unittest.TestCase):
     def test_have_a_row_for_each_mode(self):
         rows = suite.judge(Machine(2, 4), 4, suite.MODES, console(), True)[1]
         lines = suite.table(rows).splitlines()
-        self.assertEqual(len(lines), 3 + len(suite.MODES))
+        self.assertEqual(len(lines), 3 + len(suite.MODES) + len(suite.WAYS))
         self.assertIn("| 2 nodes, 4 processors | 4 | `keep` | 1000 of 1000 | 4 of 4 | 9 of 9 | 10 of 10 |", lines)
 
 

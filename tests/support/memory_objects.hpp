@@ -41,6 +41,16 @@ class MemoryBucket {
   base::Guarded<State> state_;
 };
 
+/// The bucket of this name, which lives as long as somebody has it.
+inline std::shared_ptr<MemoryBucket> memory_bucket(const std::string& name) {
+  static base::Guarded<std::map<std::string, std::weak_ptr<MemoryBucket>>> all;
+  const auto buckets = all.lock();
+  auto& known = (*buckets)[name];
+  auto bucket = known.lock();
+  if (!bucket) known = bucket = std::make_shared<MemoryBucket>();
+  return bucket;
+}
+
 class MemoryObjects final : public store::Objects {
  public:
   explicit MemoryObjects(std::shared_ptr<MemoryBucket> bucket)

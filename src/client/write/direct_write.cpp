@@ -12,6 +12,7 @@ base::Status DirectWrite::write(const segment::VersionId& id, const Opened& /*op
     writer.emplace(job_, source_ == nullptr ? regions.emplace(regions_, places_) : *source_);
     PERDURE_CHECK(writer->begin(id));
     PERDURE_CHECK(writer->put_all());
+    if (source_ != nullptr) PERDURE_CHECK(source_->was_read());
     bytes_ = writer->bytes();
     return writer->stage();
   });

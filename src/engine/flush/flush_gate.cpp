@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/ledger/now.hpp"
+#include "os/system.hpp"
 #include "placement/flush_order.hpp"
 
 namespace perdure::engine {
@@ -29,9 +29,9 @@ void FlushGate::await(Wish wish, base::Lock& lock, const std::atomic<bool>& give
   ++mine.waiting;
   while (!shut_ && !given_up) {
     const auto answer =
-        pool_.decide({now_s(), inside(), limit_, inside() + outside(), somebody_waits_, view_.pressure});
+        pool_.decide({os::monotonic_s(), inside(), limit_, inside() + outside(), somebody_waits_, view_.pressure});
     if (may(wish, answer.threads)) break;
-    const double wait_s = answer.again_s - now_s();
+    const double wait_s = answer.again_s - os::monotonic_s();
     if (std::isfinite(wait_s))
       lock.wait_for(mine.changed, std::chrono::duration<double>(std::max(wait_s, 0.0)));
     else
@@ -64,7 +64,7 @@ FlushGate::Pass FlushGate::enter(bool reading, const std::atomic<bool>& given_up
 void FlushGate::leave(const Pass& pass) {
   const base::Lock lock(mutex_);
   --(pass.reading ? reading_ : storing_);
-  if (inside() == 0) pool_.idle(now_s());
+  if (inside() == 0) pool_.idle(os::monotonic_s());
   room();
 }
 
@@ -119,7 +119,7 @@ void FlushGate::observe(const metrics::FlushRate::Observation& observation) {
   const double reading = observation.flushes - observation.storing;
   const base::Lock lock(mutex_);
   const bool together = view_.pressure.max_slowdown > 0;
-  pool_.observe(now_s(), together ? observation.flushes : std::max(reading, observation.storing),
+  pool_.observe(os::monotonic_s(), together ? observation.flushes : std::max(reading, observation.storing),
                 observation.bytes_per_s);
 }
 

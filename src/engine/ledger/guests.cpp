@@ -1,6 +1,6 @@
 #include "engine/ledger/guests.hpp"
 
-#include "engine/ledger/slot_message.hpp"
+#include "engine/ledger/slot_grants.hpp"
 
 namespace perdure::engine {
 namespace {

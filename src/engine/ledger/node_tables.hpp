@@ -12,13 +12,13 @@
 #include "engine/ledger/expected_chunks.hpp"
 #include "engine/ledger/flush_meter.hpp"
 #include "engine/ledger/interference.hpp"
-#include "engine/ledger/now.hpp"
 #include "engine/ledger/open_capture.hpp"
 #include "engine/ledger/reports.hpp"
 #include "engine/ledger/slots.hpp"
 #include "engine/ledger/tier_models.hpp"
 #include "engine/ledger/versions.hpp"
 #include "engine/ledger/write_times.hpp"
+#include "os/system.hpp"
 #include "placement/registry.hpp"
 #include "plan/retention.hpp"
 #include "tier/tier.hpp"
@@ -35,7 +35,7 @@ struct NodeStateOptions {
       0;  ///< chunks smaller than half of this and than 2 MiB say nothing about a tier's throughput
   /// `never` for a store that is not resumable.
   DuringCapture during_capture = DuringCapture::never;
-  std::function<double()> clock = now_s;  ///< in seconds
+  std::function<double()> clock = os::monotonic_s;  ///< in seconds
   /// This job's retention in the store. A version that it would remove at once need not be stored. nullopt: every
   /// version is stored.
   std::optional<plan::RetentionPolicy> retention = {};

@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include "redundancy/copies.hpp"
 #include "redundancy/registry.hpp"
 #include "redundancy/stripes.hpp"
 #include "support/sample_records.hpp"
@@ -53,7 +52,7 @@ Names copies_at(const std::vector<std::uint64_t>& counts, unsigned position) {
   const auto n = static_cast<unsigned>(counts.size());
   Names names;
   for (unsigned p = 0; p < n; ++p)
-    for (std::uint64_t b = 0; redundancy::copy_position(n, p) == position && b < counts[p]; ++b) names.insert({b, p});
+    for (std::uint64_t b = 0; (p + 1) % n == position && b < counts[p]; ++b) names.insert({b, p});
   return names;
 }
 

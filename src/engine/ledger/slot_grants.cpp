@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
-#include "engine/ledger/now.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 

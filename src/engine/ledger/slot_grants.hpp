@@ -6,8 +6,14 @@
 
 #include "engine/ledger/decision_log.hpp"
 #include "engine/ledger/outlook.hpp"
+#include "ipc/slot_address.hpp"
 
 namespace perdure::engine {
+
+/// Puts a slot's address into the form that messages to clients have.
+inline ipc::SlotAddress address_in_message(const tier::SlotAddress& slot) {
+  return {slot.tier, slot.slot, slot.path, slot.offset, slot.capacity, slot.mapped, slot.fresh, slot.access};
+}
 
 /// Facts about the producers that the node does not know.
 struct GrantContext {

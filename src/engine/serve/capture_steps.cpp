@@ -4,7 +4,6 @@
 
 #include "engine/flush/flusher.hpp"
 #include "engine/ledger/on_their_way.hpp"
-#include "engine/ledger/slot_message.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/reply_parts.hpp"
 

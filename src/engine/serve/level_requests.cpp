@@ -126,6 +126,8 @@ base::Result<ipc::FlushProgress> progress(ServeContext& context, ClientId, const
   reply.bytes_flushed = counters.stored_bytes;
   reply.flush_bytes_per_s = static_cast<std::uint64_t>(counters.flush_bytes_per_s.mean());
   reply.last_flush_ns = static_cast<std::uint64_t>(counters.last_flush_s * 1e9);
+  reply.bytes_moved = counters.flushed_chunk_bytes;
+  reply.store_failing = ledger->store_failing();
   return reply;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // Builds parts that replies of several families contain.
 #include "engine/ledger/ledger.hpp"
-#include "engine/ledger/slot_message.hpp"
 #include "ipc/message.hpp"
 
 namespace perdure::engine {

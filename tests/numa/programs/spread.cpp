@@ -138,6 +138,7 @@ void work(Worker& worker, int task_mode, unsigned long task_nodes) {
   unsigned cpu = 0;
   while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &now)) ++cpu;
   const int home = static_cast<int>(node_of(cpu));
+  if (!has_content(worker.own.memory, worker.own.bytes)) return;
   for (const int node : nodes_of(worker.own.memory, worker.own.bytes)) worker.local += node == home;
 }
 
@@ -182,12 +183,12 @@ void report(std::FILE* out, std::vector<Worker>& workers, std::vector<Region>& r
   std::map<int, std::map<int, unsigned>> moved;
   bool content = true;
   const auto count = [&](const Region& region) {
+    content = has_content(region.memory, region.bytes) && content;  // which also waits for pages that come later
     const auto now = nodes_of(region.memory, region.bytes);
     std::size_t same = 0;
     for (std::size_t i = 0; i < now.size(); ++i) same += now[i] == region.nodes[i], ++moved[region.nodes[i]][now[i]];
     kept += same;
     all += now.size();
-    content = content && has_content(region.memory, region.bytes);
     return same;
   };
   for (const Region& region : regions) {
