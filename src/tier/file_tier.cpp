@@ -14,7 +14,8 @@
 namespace perdure::tier {
 namespace {
 
-constexpr std::uint64_t kBlock = 64 * base::KiB;  // room is taken in multiples of it
+constexpr std::uint64_t kBlock = 64 * base::KiB;           // room is taken in multiples of it
+constexpr std::uint64_t kMostChunkBytes = 16 * base::GiB;  // the most that chunk_bytes permits
 const std::string kPrefix = "slot-";
 
 struct Slot {
@@ -55,6 +56,7 @@ class FileTier final : public Tier {
   }
 
   bool can_hold(std::uint64_t bytes) override {
+    if (bytes > kMostChunkBytes) return false;
     const std::size_t slot = best_free();
     const std::uint64_t has = slot == slots_.size() ? 0 : slots_[slot].backed;
     const std::uint64_t need = rounded(bytes);
@@ -108,7 +110,9 @@ class FileTier final : public Tier {
     return {slots_.size(), free, backed_};
   }
 
-  std::uint64_t capacity(std::uint64_t bytes) const override { return limit() / rounded(bytes); }
+  std::uint64_t capacity(std::uint64_t bytes) const override {
+    return bytes > kMostChunkBytes ? 0 : limit() / rounded(bytes);
+  }
 
   // Slot files are made when they are needed. Creating them takes a few system calls, not a pass over memory.
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>&, std::uint64_t) override { return {}; }

@@ -24,7 +24,6 @@ struct Properties {
   bool mapped = false;           ///< slots are memory: written through a shared mapping
   bool leaving = false;          ///< it takes nothing new (tier/leaving_tier.hpp)
   bool grows = false;            ///< a slot grows to any chunk, as its limits allow
-  bool takes(std::uint64_t bytes) const { return grows || bytes <= slot_bytes; }
 };
 
 /// The address of a slot; plain data that is sent to clients.

@@ -8,7 +8,7 @@ from .operators import changes_of
 from .source import Source
 
 SWITCH = pathlib.Path(__file__).with_name("switch.hpp")
-FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundancy", "src/client", "src/engine/ledger", "src/os", "src/network",
+FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundancy", "src/client", "src/client/write", "src/engine/ledger", "src/os", "src/network",
            "src/array", "src/reader", "src/portable", "src/capi", "src/inspect", "src/node", "src/engine/serve", "src/engine/upkeep")
 # Files with mutants in folders that are not mutated as a whole. In the network, the files that decide which peers may
 # talk at all; elsewhere, those that decide which checkpoints users keep.

@@ -223,7 +223,7 @@ TEST_F(GuestsOfANode, ACaptureWaitsForThoseOfOthersAndGetsTheirSlot) {
 TEST_F(GuestsOfANode, NothingGoesForAChunkThatNoTierTakes) {
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  for (const std::uint64_t bytes : {kChunk + 1, ~std::uint64_t{0}})
+  for (const std::uint64_t bytes : {std::uint64_t{1} << 40, ~std::uint64_t{0}})  // more than the tiers' limits
     EXPECT_EQ(core->room.take_for_redundancy(id(2), bytes).error().code, PERDURE_NO_SPACE);
   EXPECT_NE(core->find(id(1)), nullptr);
 }

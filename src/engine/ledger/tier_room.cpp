@@ -140,7 +140,7 @@ base::Result<tier::SlotAddress> TierRoom::take_slot(const segment::VersionId& id
                                                     EvictionScope scope) {
   for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
     // Evict nothing for a chunk that the tier does not take in any case.
-    if (node_.tier_health[t].failed || !node_.tiers[t]->properties().takes(bytes)) continue;
+    if (node_.tier_health[t].failed || node_.tiers[t]->capacity(bytes) == 0) continue;
     if (!make(t, bytes, id, scope)) continue;
     auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
     if (!slot) continue;
