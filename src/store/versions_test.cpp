@@ -68,7 +68,7 @@ class FaultyObjects final : public ForwardingObjects {
    public:
     FaultyUpload(FaultyObjects& objects, std::unique_ptr<Upload> real) : objects_(objects), real_(std::move(real)) {}
     ~FaultyUpload() override {
-      if (objects_.dead_) (void)real_.release();  // NOLINT: a dead process gives nothing up
+      if (objects_.dead_) objects_.left_.push_back(std::move(real_));  // a dead process gives nothing up
     }
     Status put(std::uint32_t number, base::ConstByteSpan bytes) override {
       return objects_.changing([&] { return real_->put(number, bytes); });
@@ -93,6 +93,7 @@ class FaultyObjects final : public ForwardingObjects {
     return base::fail(dead().error());
   }
 
+  std::vector<std::unique_ptr<Upload>> left_;  // of a dead process, until nobody looks any more
   const Fault fault_;
   const std::uint64_t at_;
   std::uint64_t calls_ = 0;
