@@ -30,7 +30,8 @@ std::shared_ptr<Objects> open_in_memory(const std::string& bucket) {
 
 const ObjectsMember kObjects[] = {
     {"memory", open_in_memory},
-    {"retrying", [](const std::string& bucket) { return retrying(open_in_memory(bucket), {}, [](std::uint64_t) {}); }},
+    {"retrying",
+     [](const std::string& bucket) { return retrying(open_in_memory(bucket), kUsualRetries, [](std::uint64_t) {}); }},
     {"s3", test_support::objects_of_s3},
 };
 

@@ -1,7 +1,5 @@
 #include "store/retrying_objects.hpp"
 
-#include <algorithm>
-
 #include "os/system.hpp"
 #include "store/forwarding_objects.hpp"
 
@@ -10,21 +8,24 @@ namespace {
 
 class Retries {
  public:
-  Retries(const RetryPolicy& policy, std::function<void(std::uint64_t)> pause)
-      : policy_(policy), pause_(std::move(pause)) {}
+  Retries(const plan::Backoff& backoff, std::function<void(std::uint64_t)> pause)
+      : backoff_(backoff), pause_(std::move(pause)) {}
 
   template <class Call>
   auto operator()(const Call& call) const {
+    const std::uint64_t begun_ns = os::monotonic_ns();
     auto result = call();
-    for (std::uint32_t tried = 1; !result && result.error().retryable && tried < policy_.most_tries; ++tried) {
-      pause_(pause_ns(policy_, tried, os::random_u64()));
+    for (unsigned failures = 1; !result && result.error().retryable; ++failures) {
+      const auto most_ns = plan::next_delay_ns(backoff_, failures, os::monotonic_ns() - begun_ns);
+      if (!most_ns) break;
+      pause_(os::random_u64() % (*most_ns + 1));
       result = call();
     }
     return result;
   }
 
  private:
-  const RetryPolicy policy_;
+  const plan::Backoff backoff_;
   const std::function<void(std::uint64_t)> pause_;
 };
 
@@ -45,8 +46,8 @@ class RetryingUpload final : public Upload {
 
 class RetryingObjects final : public ForwardingObjects {
  public:
-  RetryingObjects(std::shared_ptr<Objects> real, const RetryPolicy& policy, std::function<void(std::uint64_t)> pause)
-      : ForwardingObjects(std::move(real)), retries_(policy, std::move(pause)) {}
+  RetryingObjects(std::shared_ptr<Objects> real, const plan::Backoff& backoff, std::function<void(std::uint64_t)> pause)
+      : ForwardingObjects(std::move(real)), retries_(backoff, std::move(pause)) {}
   base::Status get(const std::string& key, std::uint64_t offset, base::ByteSpan target,
                    const std::string& tag) override {
     return retries_([&] { return real().get(key, offset, target, tag); });
@@ -81,15 +82,9 @@ class RetryingObjects final : public ForwardingObjects {
 
 }  // namespace
 
-std::uint64_t pause_ns(const RetryPolicy& policy, std::uint32_t tried, std::uint64_t random) {
-  std::uint64_t most = policy.first_pause_ns;
-  for (std::uint32_t i = 1; i < tried && most < policy.most_pause_ns; ++i) most *= 2;
-  return random % (std::min(most, policy.most_pause_ns) + 1);
-}
-
-std::shared_ptr<Objects> retrying(std::shared_ptr<Objects> real, const RetryPolicy& policy,
+std::shared_ptr<Objects> retrying(std::shared_ptr<Objects> real, const plan::Backoff& backoff,
                                   std::function<void(std::uint64_t)> pause) {
-  return std::make_shared<RetryingObjects>(std::move(real), policy, std::move(pause));
+  return std::make_shared<RetryingObjects>(std::move(real), backoff, std::move(pause));
 }
 
 }  // namespace perdure::store

@@ -361,7 +361,7 @@ Result<std::unique_ptr<Store>> make_s3_store(const std::string& place, const Sto
   };
   PERDURE_TRY(auto where, s3_place(place, option, of_environment));
   auto objects = make_s3_objects(std::move(where), [] { return find_credentials(of_environment); });
-  return std::make_unique<Versions>(retrying(std::move(objects), {}, os::sleep_ns));
+  return std::make_unique<Versions>(retrying(std::move(objects), kUsualRetries, os::sleep_ns));
 }
 
 }  // namespace perdure::store

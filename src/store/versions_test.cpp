@@ -194,7 +194,7 @@ TEST(VersionsInObjects, LoseNothingWhenAnAnswerIsLost) {
     const auto faulty =
         std::make_shared<FaultyObjects>(std::make_shared<MemoryObjects>(bucket), FaultyObjects::Fault::answer_lost, at);
     std::vector<std::uint64_t> pauses;
-    Versions store(retrying(faulty, {}, [&](std::uint64_t ns) { pauses.push_back(ns); }));
+    Versions store(retrying(faulty, kUsualRetries, [&](std::uint64_t ns) { pauses.push_back(ns); }));
     Done done;
     const auto lived = live(store, done);
     ASSERT_TRUE(lived) << at << ": " << lived.error().text();
@@ -330,13 +330,28 @@ TEST(PartBytes, AreEnoughForTheMostParts) {
   EXPECT_EQ(part_bytes(0, properties), 9 * base::MiB + 4096);
 }
 
-TEST(RetryPolicy, WaitsLongerEachTimeUpToALimit) {
-  const RetryPolicy policy{8, 100, 1000};
-  EXPECT_EQ(pause_ns(policy, 1, 100), 100U);
-  EXPECT_EQ(pause_ns(policy, 2, 200), 200U);
-  EXPECT_EQ(pause_ns(policy, 5, 1000), 1000U);
-  EXPECT_EQ(pause_ns(policy, 1000, 1000), 1000U);
-  EXPECT_EQ(pause_ns(policy, 3, 401), 0U) << "drawn from 0 on";
+TEST(RetryingObjects, GiveUpAfterTheirTimeWithPausesOfAnyLengthUpToTheLimit) {
+  /// Never answers.
+  class Silent final : public ForwardingObjects {
+   public:
+    using ForwardingObjects::ForwardingObjects;
+    Result<ObjectInfo> stat(const std::string& key) override {
+      ++calls;
+      return base::fail(PERDURE_UNAVAILABLE, key, "no answer came", "", true);
+    }
+    int calls = 0;
+  };
+  const auto silent = std::make_shared<Silent>(std::make_shared<MemoryObjects>(std::make_shared<MemoryBucket>()));
+  std::int64_t shifted_ns = 0;
+  const auto objects = retrying(silent, kUsualRetries, [&](std::uint64_t ns) {
+    EXPECT_LE(ns, kUsualRetries.maximum_ns);
+    os::shift_monotonic_clock(kUsualRetries.maximum_ns);
+    shifted_ns += static_cast<std::int64_t>(kUsualRetries.maximum_ns);
+  });
+  EXPECT_EQ(objects->stat("key").error().code, PERDURE_UNAVAILABLE);
+  os::shift_monotonic_clock(-shifted_ns);
+  EXPECT_GE(silent->calls, 12);
+  EXPECT_LE(silent->calls, 15);
 }
 
 }  // namespace
