@@ -77,6 +77,10 @@ Result<Marks> marks_of(Objects& objects, const std::string& name) {
 /// Goes on with the removal of a marked attempt.
 Status finish_removal(Objects& objects, const segment::VersionId& id) {
   PERDURE_TRY(const auto found, objects.list(version_prefix(id), Depth::all));
+  // Without its mark somebody else has finished, and may have published the attempt anew since.
+  const auto marked = objects.stat(mark_key(id));
+  if (!marked && marked.error().code == PERDURE_NOT_FOUND) return {};
+  PERDURE_CHECK(marked);
   for (const ObjectInfo& object : found) {
     const auto segment = parse_segment_key(object.key);
     if (segment && segment->id.attempt == id.attempt) PERDURE_CHECK(objects.remove(object.key));

@@ -290,6 +290,33 @@ TEST(VersionsInObjects, SetNothingAsideThatCouldNotBeReadTwice) {
   EXPECT_THAT(whole_versions(store), ElementsAre(1));
 }
 
+TEST(VersionsInObjects, KeepWhatWasPublishedSinceAnotherFinishedTheRemoval) {
+  /// Lets another engine act once the segments of a version were listed.
+  class Slow final : public ForwardingObjects {
+   public:
+    Slow(std::shared_ptr<Objects> real, std::function<void()> meanwhile)
+        : ForwardingObjects(std::move(real)), meanwhile_(std::move(meanwhile)) {}
+    Result<std::vector<ObjectInfo>> list(const std::string& prefix, Depth depth) override {
+      auto listed = real().list(prefix, depth);
+      if (prefix == version_prefix(kFirstAttempt))
+        if (const auto meanwhile = std::exchange(meanwhile_, {})) meanwhile();
+      return listed;
+    }
+
+   private:
+    std::function<void()> meanwhile_;
+  };
+  const auto objects = std::make_shared<MemoryObjects>(std::make_shared<MemoryBucket>());
+  Versions store(objects);
+  const Manifest manifest = sample_version(kFirstAttempt, 1)[0];
+  ASSERT_TRUE(write_segment(store, manifest));
+  ASSERT_TRUE(objects->put(name_prefix("nbody") + retired_mark(kFirstAttempt), {}, PutCondition::any()));
+  const auto never = [](const VersionId&, std::uint32_t) { return false; };
+  Versions cleaner(std::make_shared<Slow>(objects, [&] { ASSERT_TRUE(write_segment(store, manifest)); }));
+  ASSERT_TRUE(cleaner.clean(never));
+  EXPECT_THAT(whole_versions(store), ElementsAre(1));
+}
+
 TEST(VersionsInObjects, RefuseASegmentThatWasNotWrittenWhole) {
   const auto bucket = std::make_shared<MemoryBucket>();
   Versions store(std::make_shared<MemoryObjects>(bucket));
